@@ -10,7 +10,10 @@ if (pooler) {
     console.log(`  ${one.file}, “${one.test}”: ${one.why}`);
 }
 
-/** What registers itself with OpenTelemetry, or has to know every secret that its process was given, does so for a whole process, so these files get one each. */
+/**
+ * What registers itself with OpenTelemetry, or has to know every secret that its process was given,
+ * does so for a whole process, so these files get one each.
+ */
 const apart = ['telemetry/**/*', 'secrets/redaction'].map(
   (file) => `packages/writ/test/${file}.test.ts`,
 );
@@ -21,7 +24,8 @@ const each = {
   setupFiles: pooler ? ['packages/writ/test/pooler/setup.ts'] : [],
   testTimeout: 120_000,
   hookTimeout: 180_000,
-  // Real processes on a busy machine: a second try tells noise from a fault, and the report names every test that needed one.
+  // Real processes on a busy machine: a second try tells noise from a fault, and the report names
+  // every test that needed one.
   retry: process.env.CI === 'true' ? 1 : 0,
 };
 const exclude = [
@@ -39,7 +43,8 @@ export default defineConfig({
       ['json', { outputFile: process.env.WRIT_TEST_REPORT ?? '.cache/vitest.json' }],
     ],
     projects: [
-      // One after the other in the same processes: to load the sources again for every file takes longer than many files do.
+      // One after the other in the same processes: to load the sources again for every file takes
+      // longer than many files do.
       {
         test: {
           ...each,

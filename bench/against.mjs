@@ -43,7 +43,8 @@ export function compare(node, args, other) {
         };
         const call = [harness, ...args, '--subjects', 'writ', '--rounds', '1', '--json', json];
         const { status } = spawnSync(node, call, { stdio: ['ignore', 'ignore', 'inherit'], env });
-        // Without its peers a case may be void, and the harness ends with 1; its costs count all the same.
+        // Without its peers a case may be void, and the harness ends with 1; its costs count all
+        // the same.
         if (!existsSync(json)) return status ?? 1;
         for (const row of JSON.parse(readFileSync(json, 'utf8'))) {
           const known = cases.get(row.case) ?? { ours: [], theirs: [] };

@@ -1,10 +1,11 @@
 /**
- * An agent proposes, a person decides, and only then something happens. The run waits in the database, not in a process: for two days if need be,
- * through every deployment.
+ * An agent proposes, a person decides, and only then something happens. The run waits in the
+ * database, not in a process: for two days if need be, through every deployment.
  *
  *   DATABASE_URL=postgres://… node examples/agent-approval.ts
  *
- * and, in another terminal, what it prints: npx writ runs deliver RUN approval --payload '{"approved": true, "by": "ada"}'
+ * and, in another terminal, what it prints: npx writ runs deliver RUN approval --payload
+ * '{"approved": true, "by": "ada"}'
  */
 import { defineJob, definePlan, type Step, Writ, when } from 'writ';
 import { z } from 'zod';
@@ -46,7 +47,8 @@ export const support = definePlan<Ticket>('support', { version: '1.0.0' }, (p) =
 export const paid: { action: string; amount: number; by: string }[] = [];
 
 export const handlers = [
-  // Whatever thinks: its answer is kept as the output of the step, so that a crash afterwards does not ask it again.
+  // Whatever thinks: its answer is kept as the output of the step, so that a crash afterwards does
+  // not ask it again.
   propose.handle(async ({ input }) => ({
     action: `refund ${input.id}`,
     amount: input.text.length,

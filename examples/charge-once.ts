@@ -1,8 +1,9 @@
 /**
  * Charge an order exactly once, whatever crashes.
  *
- * The handler does its work and then calls `commit`. What it writes there and the mark that the job is done are one transaction: if the
- * process dies before it, the job is tried again; if it dies after it, the job is not repeated.
+ * The handler does its work and then calls `commit`. What it writes there and the mark that the job
+ * is done are one transaction: if the process dies before it, the job is tried again; if it dies
+ * after it, the job is not repeated.
  *
  *   DATABASE_URL=postgres://… node examples/charge-once.ts
  */

@@ -1,8 +1,9 @@
 /**
  * Enqueue a job inside your own transaction.
  *
- * `db` takes a `pg` client, or a transaction of postgres.js, Kysely or Drizzle. The job is there if and only if your transaction commits:
- * no order without its job, no job without its order, and no worker that is faster than your COMMIT.
+ * `db` takes a `pg` client, or a transaction of postgres.js, Kysely or Drizzle. The job is there if
+ * and only if your transaction commits: no order without its job, no job without its order, and no
+ * worker that is faster than your COMMIT.
  *
  *   DATABASE_URL=postgres://… node examples/in-your-transaction.ts
  */

@@ -1,6 +1,6 @@
 /**
- * A pipeline: find out what there is, work on each of it, eight at a time, and report when all are done. The list is made by the first step, so how
- * wide the run becomes is known only when it runs.
+ * A pipeline: find out what there is, work on each of it, eight at a time, and report when all are
+ * done. The list is made by the first step, so how wide the run becomes is known only when it runs.
  *
  *   DATABASE_URL=postgres://… node examples/nightly-pipeline.ts
  */
@@ -63,7 +63,8 @@ export async function nightlyPipeline(
         unlucky = false;
         throw new Error('the file is not there yet');
       }
-      // What is large goes into a table of yours, in the transaction that ends the job; outputs are for what later steps decide by.
+      // What is large goes into a table of yours, in the transaction that ends the job; outputs are
+      // for what later steps decide by.
       return commit(async (tx) => {
         await tx.query('insert into parsed (day, file, rows) values ($1, $2, $3)', [
           input.day,

@@ -1,6 +1,7 @@
 /**
- * A saga: reserve, charge, ship. Each step is a job with its own transaction; when one fails for good, what the steps before it did is undone, the
- * newest first. Nobody writes a rollback: each step says beside itself what undoes it.
+ * A saga: reserve, charge, ship. Each step is a job with its own transaction; when one fails for
+ * good, what the steps before it did is undone, the newest first. Nobody writes a rollback: each
+ * step says beside itself what undoes it.
  *
  *   DATABASE_URL=postgres://… node examples/order-saga.ts
  */
@@ -24,10 +25,12 @@ export const fulfil = definePlan<Order>('fulfil', { version: '1.0.0' }, (p) => {
     reserve,
     {
       input: p.input,
-      compensate: { job: release, input: (output) => ({ reservation: output.reservation }) }, // what the step gave says what to undo
+      // what the step gave says what to undo
+      compensate: { job: release, input: (output) => ({ reservation: output.reservation }) },
     },
   );
-  const charged = p.step('charge', charge, { after: reserved, compensate: refund }); // with the step's own input
+  // with the step's own input
+  const charged = p.step('charge', charge, { after: reserved, compensate: refund });
   p.step('ship', ship, { after: charged });
 });
 

@@ -4,7 +4,10 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type TestDatabase, testDatabase } from 'writ/testing';
 import { welcomeByEmail } from './welcome-email.js';
 
-/** A mail service that knows Idempotency-Key. It takes the first request, and cuts the connection instead of answering. */
+/**
+ * A mail service that knows Idempotency-Key. It takes the first request, and cuts the connection
+ * instead of answering.
+ */
 const requests: string[] = [];
 const sent = new Map<string, string>();
 const service = createServer(async (request, response) => {

@@ -1,8 +1,9 @@
 /**
  * Send an e-mail through a service outside the database.
  *
- * No transaction reaches that far: when the answer of the service is lost, nobody here can know whether the mail went out. So the job is
- * tried again, and the service is given `effectKey`, which is the same in every attempt. A service that knows Idempotency-Key sends one mail.
+ * No transaction reaches that far: when the answer of the service is lost, nobody here can know
+ * whether the mail went out. So the job is tried again, and the service is given `effectKey`, which
+ * is the same in every attempt. A service that knows Idempotency-Key sends one mail.
  *
  *   DATABASE_URL=postgres://… MAIL_URL=https://… node examples/welcome-email.ts
  */

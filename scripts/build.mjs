@@ -35,7 +35,10 @@ const bundle = (input, file, licences) =>
     output: { file, banner: `/*\n${licences.map(licenceOf).join('\n\n')}\n*/` },
   });
 
-/** Copies a declaration file and those that it imports. @param {string} from @param {string} to @param {string} file @param {Set<string>} [seen] */
+/**
+ * Copies a declaration file and those that it imports. @param {string} from @param {string} to
+ * @param {string} file @param {Set<string>} [seen]
+ */
 function copyTypes(from, to, file, seen = new Set()) {
   if (seen.has(file)) return;
   seen.add(file);

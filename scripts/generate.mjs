@@ -1,4 +1,5 @@
-// Writes what is derived from declarations: the guards and event types in sql/, and the reference pages. A test runs this and compares.
+// Writes what is derived from declarations: the guards and event types in sql/, and the reference
+// pages. A test runs this and compares.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { generatedFiles } from './generated.mjs';

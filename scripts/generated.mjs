@@ -1,5 +1,8 @@
 // @ts-check
-/** The files that are derived from declarations, by path: guards, event types and reasons of receipts in sql/, and reference pages. `npm run generate` writes them; a test compares. */
+/**
+ * The files that are derived from declarations, by path: guards, event types and reasons of
+ * receipts in sql/, and reference pages. `npm run generate` writes them; a test compares.
+ */
 import { openApi, operations } from '../packages/server/dist/index.js';
 import { addAll, program } from '../packages/writ/dist/cli/program.js';
 import { callersOf, uses } from '../packages/writ/dist/database/roles.js';

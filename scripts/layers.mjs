@@ -5,7 +5,10 @@
  * or sql/ means adding a line here.
  */
 
-/** A name with a dot is a file of src/, the others are its folders. @type {Readonly<Record<string, string>>} */
+/**
+ * A name with a dot is a file of src/, the others are its folders. @type {Readonly<Record<string,
+ * string>>}
+ */
 export const layers = {
   errors: 'the registry of codes, and what an error tells people',
   secrets: 'providers of secrets, and the redaction of everything that leaves the process',
@@ -31,7 +34,10 @@ export const layers = {
   demo: 'the story that `writ demo` tells and measures',
 };
 
-/** Layers of the database. The layer of a table is the base that makes it. @type {Readonly<Record<string, string>>} */
+/**
+ * Layers of the database. The layer of a table is the base that makes it. @type
+ * {Readonly<Record<string, string>>}
+ */
 export const sqlLayers = {
   ground: 'refusals, settings, the record, ids, alerts, tenants, logins',
   ledger: 'receipts, logs, seals, checkpoints',

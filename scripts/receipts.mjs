@@ -1,5 +1,8 @@
 // @ts-check
-/** What is derived from the reasons in src/ledger/reasons/: their rows in the database and their reference page. */
+/**
+ * What is derived from the reasons in src/ledger/reasons/: their rows in the database and their
+ * reference page.
+ */
 
 import {
   governanceFields,

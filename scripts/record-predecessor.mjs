@@ -1,4 +1,5 @@
-// Writes sql/predecessor.json: what the release before this one has, so that `migrate` knows what may go. Part of making a release.
+// Writes sql/predecessor.json: what the release before this one has, so that `migrate` knows what
+// may go. Part of making a release.
 //   node scripts/record-predecessor.mjs FOLDER    of the unpacked package writ of that release
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';

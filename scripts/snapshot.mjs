@@ -1,7 +1,8 @@
-// Writes sql/snapshot.sql: what a fresh migration leaves in the database, read back from the catalog. It is committed so that a change of
-// the schema shows in review as what it does, and a test fails when the two differ. Every server version writes the same bytes, so nothing
-// is in it whose text depends on the version: views by their columns and the hash of their source, functions by the hash of their body. Nor on the day:
-// a partitioned table is in it, its partitions are not.
+// Writes sql/snapshot.sql: what a fresh migration leaves in the database, read back from the
+// catalog. It is committed so that a change of the schema shows in review as what it does, and a
+// test fails when the two differ. Every server version writes the same bytes, so nothing is in it
+// whose text depends on the version: views by their columns and the hash of their source, functions
+// by the hash of their body. Nor on the day: a partitioned table is in it, its partitions are not.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

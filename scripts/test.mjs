@@ -1,9 +1,9 @@
 /**
- * `npm test`: build, lint, types, the tests of all packages on one PostgreSQL 18, and the short fault
- * suite of the queue. It needs neither a network nor Python, and ends by naming what it did not run.
- * CI=true adds the matrix: the long tests, PostgreSQL 15, poolers, the newest Node, every short fault
- * suite and short benchmarks. Steps come in the order in which a failure is cheapest to learn, and the
- * last line counts tests and steps, `N passed, N failed`.
+ * `npm test`: build, lint, types, the tests of all packages on one PostgreSQL 18, and the short
+ * fault suite of the queue. It needs neither a network nor Python, and ends by naming what it did
+ * not run. CI=true adds the matrix: the long tests, PostgreSQL 15, poolers, the newest Node, every
+ * short fault suite and short benchmarks. Steps come in the order in which a failure is cheapest to
+ * learn, and the last line counts tests and steps, `N passed, N failed`.
  *   --only STEP   one step by its name, whole
  */
 import { spawnSync } from 'node:child_process';
@@ -122,7 +122,10 @@ function installNode(line) {
 }
 
 const newest = '24';
-/** What a run of all steps takes of the suite a second time, to stay within its time; `--only postgres-15`, `pooler` or `pgbouncer` takes the whole. */
+/**
+ * What a run of all steps takes of the suite a second time, to stay within its time; `--only
+ * postgres-15`, `pooler` or `pgbouncer` takes the whole.
+ */
 const onFifteen = only
   ? []
   : [

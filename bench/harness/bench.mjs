@@ -7,18 +7,23 @@ import { startRole } from './child.mjs';
 /** @typedef {{ label: string, subject: string, variant?: string }} Participant */
 /** @typedef {Record<string, any> & { jobs: number, void?: string }} Figures */
 /**
- * `rounds` is the most rounds that a measurement is worth: one that takes minutes is not repeated as often as the others.
- * @typedef {{ participants: Participant[], measure: (bench: Bench, who: Participant) => Promise<any>, rounds?: number }} Measurement
+ * `rounds` is the most rounds that a measurement is worth: one that takes minutes is not repeated
+ * as often as the others.
+ * @typedef {{ participants: Participant[], measure: (bench: Bench, who: Participant) =>
+ * Promise<any>, rounds?: number }} Measurement
  */
 /**
- * What a case has to reach: a ratio to another participant, named by its label (`best`: the best product among the peers), or a figure
- * of its own (`bound`). At least that where more is better, at most where less is.
+ * What a case has to reach: a ratio to another participant, named by its label (`best`: the best
+ * product among the peers), or a figure of its own (`bound`). At least that where more is better,
+ * at most where less is.
  * @typedef {{ peer: string, ratio: number } | { bound: number }} Target
  */
 /**
- * `label` is the participant that the row is about, the suite's own unless given. `against` is whom to compare with where no target says
- * so. `details` are further figures to print, by name, with what they are.
- * @typedef {{ name: string, unit: string, better: string, figure: string, measurement: Measurement, targets: Target[],
+ * `label` is the participant that the row is about, the suite's own unless given. `against` is whom
+ * to compare with where no target says so. `details` are further figures to print, by name, with
+ * what they are.
+ * @typedef {{ name: string, unit: string, better: string, figure: string, measurement: Measurement,
+ * targets: Target[],
  *   label?: string, against?: string, details?: Record<string, string> }} Case
  */
 /** @typedef {{ name: string, ours: string, cases: Case[] }} Suite */
@@ -51,7 +56,8 @@ export class Bench {
    * Runs `body` on a fresh copy of a template and adds what it cost the server, per job.
    * @param {string} template
    * @param {(database: { url: string }) => Promise<any>} body
-   * @param {(url: string) => Promise<string | null>} [check] looks at the copy after the costs were read
+   * @param {(url: string) => Promise<string | null>} [check] looks at the copy after the costs were
+   * read
    * @param {{ large?: boolean }} [options] a large template is copied as files, not through the log
    */
   async onCopy(template, body, check, { large = false } = {}) {

@@ -14,7 +14,8 @@ let spentUs = 0;
 export const cpuOfRoles = () => spentUs;
 
 /**
- * @param {{ subject: string, roleFile: string, role: string, options: object, seconds?: number, flags?: string[] }} order `flags` are Node's own
+ * @param {{ subject: string, roleFile: string, role: string, options: object, seconds?: number,
+ * flags?: string[] }} order `flags` are Node's own
  */
 export function startRole({ subject, roleFile, role, options, seconds = 120, flags = [] }) {
   const child = fork(

@@ -6,7 +6,10 @@
 /** Shorter waits are not told; they count as none. */
 export const SHORTEST_MS = 1;
 
-/** What a database needs for its waits to be told, in the words that are looked for. @param {string} database */
+/**
+ * What a database needs for its waits to be told, in the words that are looked for. @param {string}
+ * database
+ */
 const settings = (database) =>
   ['log_lock_waits = on', `deadlock_timeout = '${SHORTEST_MS}ms'`, "lc_messages = 'C'"].map(
     (one) => `alter database ${database} set ${one}`,
@@ -23,8 +26,9 @@ export const lockWaitsIn = (log) =>
   );
 
 /**
- * What so many transactions waited for locks. A transaction of which no wait was told waited for nothing that lasted SHORTEST_MS; those
- * that have little to do with each other can hide a few that do, so the waits are also looked at by themselves.
+ * What so many transactions waited for locks. A transaction of which no wait was told waited for
+ * nothing that lasted SHORTEST_MS; those that have little to do with each other can hide a few that
+ * do, so the waits are also looked at by themselves.
  * @param {number[]} waits
  * @param {number} transactions
  */
@@ -41,7 +45,8 @@ export function lockFigures(waits, transactions) {
 }
 
 /**
- * Runs `body`, which connects to the database only from here on and leaves it before its end, and adds what it waited for locks.
+ * Runs `body`, which connects to the database only from here on and leaves it before its end, and
+ * adds what it waited for locks.
  * @template {object} T
  * @param {import('./databases.mjs').Databases} databases
  * @param {string} url

@@ -74,7 +74,10 @@ for (const name of given.case ?? []) {
 }
 const rounds = Number(given.rounds ?? (given.quick ? 3 : 5));
 if (!Number.isInteger(rounds) || rounds < 1) wrongCall('--rounds takes a whole number from 1');
-/** Why a subject cannot take part; without our build the peers are measured alone. @param {string} subject */
+/**
+ * Why a subject cannot take part; without our build the peers are measured alone. @param {string}
+ * subject
+ */
 const absent = (subject) =>
   subject === suite.ours && !existsSync(new URL('index.js', build))
     ? 'index.js of the build is missing; run npm run build first'

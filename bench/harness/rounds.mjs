@@ -5,13 +5,17 @@
 import { rounded, show } from './figures.mjs';
 
 /** @typedef {import('./bench.mjs').Case} Case */
-/** @typedef {import('./bench.mjs').Participant & { rounds: import('./bench.mjs').Figures[], failure: string | null }} Outcome */
+/**
+ * @typedef {import('./bench.mjs').Participant & { rounds: import('./bench.mjs').Figures[], failure:
+ * string | null }} Outcome
+ */
 /** @typedef {Map<import('./bench.mjs').Measurement, Outcome[]>} Outcomes */
 
 /**
  * @param {import('./bench.mjs').Bench} bench
  * @param {Case[]} cases
- * @param {{ rounds: number, only: string[] | null, absent: (subject: string) => string | null, signal: AbortSignal, progress: (line: string) => void }} options
+ * @param {{ rounds: number, only: string[] | null, absent: (subject: string) => string | null,
+ * signal: AbortSignal, progress: (line: string) => void }} options
  * @returns {Promise<Outcomes>}
  */
 export async function runRounds(bench, cases, { rounds, only, absent, signal, progress }) {

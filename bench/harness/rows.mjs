@@ -7,7 +7,11 @@ import { values } from './rounds.mjs';
 
 /** @typedef {import('./rounds.mjs').Outcome} Outcome */
 /** @typedef {import('./bench.mjs').Case} Case */
-/** How one target stands. Without a peer (`against` null) the target is a figure, and so is what was reached. @typedef {{ against: string | null, reached: number | null, target: number, met: boolean }} Standing */
+/**
+ * How one target stands. Without a peer (`against` null) the target is a figure, and so is what was
+ * reached. @typedef {{ against: string | null, reached: number | null, target: number, met: boolean
+ * }} Standing
+ */
 
 /**
  * @param {import('./bench.mjs').Suite} suite
@@ -69,7 +73,10 @@ export function rowOf(suite, one, outcomes) {
   };
 }
 
-/** The case without the targets against those who were left out on purpose. @param {Case} one @param {string[] | null} only @returns {Case} */
+/**
+ * The case without the targets against those who were left out on purpose. @param {Case} one @param
+ * {string[] | null} only @returns {Case}
+ */
 export function among(one, only) {
   const leftOut = one.measurement.participants.flatMap(({ label, subject }) =>
     only?.includes(subject) === false ? [label] : [],
@@ -82,7 +89,10 @@ export function among(one, only) {
 
 /** @typedef {ReturnType<typeof rowOf>} Row */
 
-/** The best product among the peers; plain SQL is a floor and not a product. @param {Case} one @param {Record<string, number>} peers */
+/**
+ * The best product among the peers; plain SQL is a floor and not a product. @param {Case} one
+ * @param {Record<string, number>} peers
+ */
 function bestPeer({ better }, peers) {
   const ranked = Object.entries(peers).filter(([name]) => name !== 'raw');
   ranked.sort(([, a], [, b]) => (better === 'higher' ? b - a : a - b));
@@ -112,7 +122,10 @@ function standing(one, target, ours, peers, others, voided) {
   );
 }
 
-/** @param {Case} one @param {Omit<Standing, 'met'>} open @param {string | null} voided @returns {Standing} */
+/**
+ * @param {Case} one @param {Omit<Standing, 'met'>} open @param {string | null} voided @returns
+ * {Standing}
+ */
 function judged({ better }, open, voided) {
   const { reached, target } = open;
   return {
@@ -124,7 +137,10 @@ function judged({ better }, open, voided) {
   };
 }
 
-/** The medians of the further figures of a case, by participant. @param {Case} one @param {Outcome[]} measured */
+/**
+ * The medians of the further figures of a case, by participant. @param {Case} one @param
+ * {Outcome[]} measured
+ */
 function detailsOf({ details = {} }, measured) {
   const medianOf = (/** @type {Outcome} */ outcome, /** @type {string} */ figure) => {
     const given = outcome.rounds.flatMap((figures) =>

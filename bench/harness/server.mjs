@@ -76,7 +76,10 @@ export async function startServer() {
     log,
     /** Processor time of the server and all its processes, in microseconds. */
     cpuUs: () => cpuOfTree(join(home, 'data', 'postmaster.pid')),
-    /** Hands over what the server logs from now on, in pieces as they come, until the answer is called. @param {(text: string) => void} hear */
+    /**
+     * Hands over what the server logs from now on, in pieces as they come, until the answer is
+     * called. @param {(text: string) => void} hear
+     */
     listen(hear) {
       listeners.add(hear);
       return () => listeners.delete(hear);
@@ -117,7 +120,9 @@ function cpuOfTree(pidFile) {
   }
 }
 
-/** The fields of /proc/PID/stat after the name of the program: state, parent, … @param {string} pid */
+/**
+ * The fields of /proc/PID/stat after the name of the program: state, parent, … @param {string} pid
+ */
 function fieldsOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -12,10 +12,16 @@ import { median } from '../harness/figures.mjs';
 const churnFile = fileURLToPath(new URL('../roles/held.mjs', import.meta.url));
 const roleFile = fileURLToPath(new URL('../roles/queue.mjs', import.meta.url));
 const subject = 'writ';
-/** A queue that needs longer than this for its jobs has come to a standstill, which is a result as well. */
+/**
+ * A queue that needs longer than this for its jobs has come to a standstill, which is a result as
+ * well.
+ */
 const LIMIT_S = 1200;
 
-/** What each holder does before it falls asleep. @type {Record<string, (client: pg.Client) => Promise<unknown>>} */
+/**
+ * What each holder does before it falls asleep. @type {Record<string, (client: pg.Client) =>
+ * Promise<unknown>>}
+ */
 const holders = {
   async reader(client) {
     await client.query('begin isolation level repeatable read, read only');
@@ -48,7 +54,10 @@ export const beside = {
   writer: participant('writer'),
 };
 
-/** @param {{ full: number, quick: number, enqueue: 'batches' | 'singly' }} way @returns {import('../harness/bench.mjs').Measurement} */
+/**
+ * @param {{ full: number, quick: number, enqueue: 'batches' | 'singly' }} way @returns
+ * {import('../harness/bench.mjs').Measurement}
+ */
 export const held = ({ enqueue, ...sizes }) => ({
   participants: [beside.reader, noHolder, beside.dump, beside.writer],
   async measure(bench, { variant = 'none' }) {
@@ -101,7 +110,8 @@ const play = (bench, file, role, options) =>
 /** @param {string} url */
 async function connected(url) {
   const client = new pg.Client(url);
-  // An interrupted run stops the server under a holder that waits for nothing: that must not end the process before it has cleaned up.
+  // An interrupted run stops the server under a holder that waits for nothing: that must not end
+  // the process before it has cleaned up.
   client.on('error', () => undefined);
   await client.connect();
   return client;
@@ -111,7 +121,10 @@ async function connected(url) {
 const now = async (client) =>
   (await client.query('select clock_timestamp()::text as at')).rows[0].at;
 
-/** Jobs per second from the first start to the last finish since then. @param {pg.Client} client @param {string} since @param {number} jobs */
+/**
+ * Jobs per second from the first start to the last finish since then. @param {pg.Client} client
+ * @param {string} since @param {number} jobs
+ */
 async function rateSince(client, since, jobs) {
   const { rows } = await client.query(
     `select count(*)::int as jobs, extract(epoch from max(finished_at) - min(started_at))::float8 as seconds
@@ -123,7 +136,10 @@ async function rateSince(client, since, jobs) {
   return jobs / rows[0].seconds;
 }
 
-/** How far readers of the outbox are behind: they take no row of a transaction that is not older than every open one. @param {pg.Client} client */
+/**
+ * How far readers of the outbox are behind: they take no row of a transaction that is not older
+ * than every open one. @param {pg.Client} client
+ */
 async function outboxDelay(client) {
   const { rows } =
     await client.query(`select count(*)::int as batches, coalesce(extract(epoch from clock_timestamp() - min(at)), 0)::float8 as seconds

@@ -21,7 +21,8 @@ const types = { cpu_utilization: { calm: 40, high: 95 }, billing_spend: { calm: 
 /** @typedef {'calm' | 'spikes' | 'storm'} Profile */
 
 /**
- * The median of some rounds over a log of about `n` events. By the clock, and by the processor's time, which tells more on a machine that others use as well.
+ * The median of some rounds over a log of about `n` events. By the clock, and by the processor's
+ * time, which tells more on a machine that others use as well.
  * @param {number} n @param {Profile} [profile] @param {number} [rounds]
  */
 export function replayRate(n, profile = 'spikes', rounds = 5) {

@@ -19,8 +19,8 @@ async function inLoops(jobs, each, atOnce) {
 }
 
 /**
- * Answers the key of whoever may activate them, and the public keys of who has approved them: ada, and for
- * high risk bob too.
+ * Answers the key of whoever may activate them, and the public keys of who has approved them: ada,
+ * and for high risk bob too.
  * @param {Subject} _ @param {{ url: string, contracts: number, risk?: 'low' | 'high' }} options
  */
 export async function approve(_, { url, contracts, risk = 'low' }) {
@@ -126,7 +126,10 @@ export const oneByOne = (_, options) => activations({ ...options, atOnce: 1 });
 /** @param {Subject} _ @param {Options & { atOnce: number }} options */
 export const inParallel = (_, options) => activations(options);
 
-/** Whether each of these jobs was audited, left a receipt per step, and stands. @param {Subject} _ @param {{ url: string, jobs: number }} options */
+/**
+ * Whether each of these jobs was audited, left a receipt per step, and stands. @param {Subject} _
+ * @param {{ url: string, jobs: number }} options
+ */
 export async function verifyJobs(_, { url, jobs }) {
   const client = new pg.Client(url);
   await client.connect();
@@ -151,7 +154,10 @@ const signer = async () => {
   return { secret: privateKeyText(pair), known: publicKeyText(pair) };
 };
 
-/** All of them activated and audited, signed, and exported into a folder. Answers the deployment. @param {Subject} _ @param {Options & { folder: string }} options */
+/**
+ * All of them activated and audited, signed, and exported into a folder. Answers the deployment.
+ * @param {Subject} _ @param {Options & { folder: string }} options
+ */
 export async function exportChanges(_, { folder, ...options }) {
   await activations({ ...options, atOnce: 64 });
   const { Writ } = await built();
@@ -169,7 +175,8 @@ export async function exportChanges(_, { folder, ...options }) {
 /**
  * What \`writ ledger verify FOLDER --trust FILE\` does, in a process that has done nothing else.
  * @param {Subject} _
- * @param {{ folder: string, deployment: string, persons: Record<string, string>, contracts: number }} options
+ * @param {{ folder: string, deployment: string, persons: Record<string, string>, contracts: number
+ * }} options
  */
 export async function verifyApprovals(_, { folder, deployment, persons, contracts }) {
   const { signedBy, signedByAside } = await built('governance/keys.js');

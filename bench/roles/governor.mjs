@@ -9,7 +9,10 @@ import { monotonicMs, percentile, sleep } from '../harness/figures.mjs';
 
 const nameOf = (/** @type {number} */ n) => ({ tenant: `tenant-${n}`, sku: 'default' });
 
-/** @param {string} url @param {(query: (sql: string, params?: unknown[]) => Promise<any[]>) => Promise<any>} body */
+/**
+ * @param {string} url @param {(query: (sql: string, params?: unknown[]) => Promise<any[]>) =>
+ * Promise<any>} body
+ */
 async function asked(url, body) {
   const client = new pg.Client(url);
   await client.connect();
@@ -20,7 +23,10 @@ async function asked(url, body) {
   }
 }
 
-/** Whoever acts writes one row, and says so when it is committed. @param {string} url @param {(key: string) => void} [done] */
+/**
+ * Whoever acts writes one row, and says so when it is committed. @param {string} url @param {(key:
+ * string) => void} [done]
+ */
 async function relieving(url, done) {
   const { defineAction } = await built();
   const pool = new pg.Pool({ connectionString: url, max: 4 });
@@ -34,7 +40,11 @@ async function relieving(url, done) {
   return { action: defineAction('relieve', { run: act, undo: act }), close: () => pool.end() };
 }
 
-/** A tenant may send as much as it likes, and actions and questions may take their time: on a busy machine one that is given up, or a governor that waits half a minute to ask again, would be measured instead. */
+/**
+ * A tenant may send as much as it likes, and actions and questions may take their time: on a busy
+ * machine one that is given up, or a governor that waits half a minute to ask again, would be
+ * measured instead.
+ */
 const settings = {
   storm_limit: 1_000_000,
   receipt_slo_ms: 60_000,
@@ -44,7 +54,10 @@ const settings = {
   ping_ms: 10_000,
 };
 
-/** Makes governors and waits until each is stable. @param {Subject} _ @param {{ url: string, tenants: number, acting: boolean }} options */
+/**
+ * Makes governors and waits until each is stable. @param {Subject} _ @param {{ url: string,
+ * tenants: number, acting: boolean }} options
+ */
 export async function govern(_, { url, tenants, acting }) {
   const { Writ, definePolicy, handler } = await built();
   const writ = await Writ.connect({ connectionString: url, max: 16 });
@@ -135,7 +148,10 @@ const untilSettled = (url, signals) =>
 
 const WARM_UP = 1_000;
 
-/** As fast as they are answered, so many at once. @param {Subject} _ @param {{ url: string, tenants: number, signals: number, atOnce: number }} options */
+/**
+ * As fast as they are answered, so many at once. @param {Subject} _ @param {{ url: string, tenants:
+ * number, signals: number, atOnce: number }} options
+ */
 export async function signals(_, { url, tenants, signals: amount, atOnce }) {
   const { writ, end } = await driving(url);
   /** @type {number[]} */
@@ -173,7 +189,11 @@ export async function signals(_, { url, tenants, signals: amount, atOnce }) {
 
 const TICK_MS = 5;
 
-/** So many a second, whatever has become of those before: from when each should have been sent until its receipt is committed and known. @param {Subject} _ @param {{ url: string, tenants: number, signals: number, perSecond: number }} options */
+/**
+ * So many a second, whatever has become of those before: from when each should have been sent until
+ * its receipt is committed and known. @param {Subject} _ @param {{ url: string, tenants: number,
+ * signals: number, perSecond: number }} options
+ */
 export async function decisions(_, { url, tenants, signals: amount, perSecond }) {
   const { writ, end } = await driving(url);
   const all = WARM_UP + amount;
@@ -201,7 +221,10 @@ export async function decisions(_, { url, tenants, signals: amount, perSecond })
   return { p50: percentile(took, 50), p99: percentile(took, 99), late, jobs: all };
 }
 
-/** One event as its hash has it: what stands in the mailbox is put back. @param {Record<string, any>} row */
+/**
+ * One event as its hash has it: what stands in the mailbox is put back. @param {Record<string,
+ * any>} row
+ */
 function eventOf({ event_seq, at, mail_seq, mail_at, arrival_seq, content, added }) {
   const rest = added ?? { from: 'mailbox', decide: 1 };
   const whole =
@@ -218,7 +241,10 @@ function eventOf({ event_seq, at, mail_seq, mail_at, arrival_seq, content, added
   };
 }
 
-/** Decides again what signals have led to: events a second, without reading them. @param {Subject} subject @param {{ url: string, tenants: number, signals: number, atOnce: number }} options */
+/**
+ * Decides again what signals have led to: events a second, without reading them. @param {Subject}
+ * subject @param {{ url: string, tenants: number, signals: number, atOnce: number }} options
+ */
 export async function decideAgain(subject, options) {
   const { jobs } = await signals(subject, options);
   const { redecide } = await built('governor/redecision.js');
@@ -250,10 +276,14 @@ export async function decideAgain(subject, options) {
   return { rate: (events / (monotonicMs() - began)) * 1_000, jobs };
 }
 
-/** What a process that drives costs while nothing happens: its memory, and the transactions of the whole database in a second. @param {Subject} _ @param {{ url: string, seconds: number }} options */
+/**
+ * What a process that drives costs while nothing happens: its memory, and the transactions of the
+ * whole database in a second. @param {Subject} _ @param {{ url: string, seconds: number }} options
+ */
 export async function rest(_, { url, seconds }) {
   const { end } = await driving(url);
-  // A governor that was made a moment ago is looked at once more, when the time that it had to begin would be over.
+  // A governor that was made a moment ago is looked at once more, when the time that it had to
+  // begin would be over.
   await asked(url, async (query) => {
     const soon = `select from writ_data.governor_due where due_at < now() + $1 * interval '1 second' limit 1`;
     while ((await query(soon, [seconds + 12])).length > 0) await sleep(200);
@@ -261,7 +291,8 @@ export async function rest(_, { url, seconds }) {
   await sleep(11_000); // a connection that rests tells after ten seconds what it has done before
   const commits = () =>
     asked(url, async (query) => {
-      await query('select pg_stat_force_next_flush()').catch(() => undefined); // PostgreSQL 15 has it, older ones do not
+      // PostgreSQL 15 has it, older ones do not
+      await query('select pg_stat_force_next_flush()').catch(() => undefined);
       return Number(
         (
           await query('select xact_commit from pg_stat_database where datname = current_database()')
@@ -276,7 +307,10 @@ export async function rest(_, { url, seconds }) {
   return { rss, commits: (after - before) / seconds, jobs: 1 };
 }
 
-/** One after the other: from the signal that is over until what the action does is committed. @param {Subject} _ @param {{ url: string, actions: number }} options */
+/**
+ * One after the other: from the signal that is over until what the action does is committed. @param
+ * {Subject} _ @param {{ url: string, actions: number }} options
+ */
 export async function actions(_, { url, actions: amount }) {
   const { Writ } = await built();
   const writ = await Writ.connect({ connectionString: url, max: 16 });
@@ -313,7 +347,10 @@ export async function actions(_, { url, actions: amount }) {
   return { p50: percentile(warm, 50), p99: percentile(warm, 99), jobs: amount };
 }
 
-/** Whether each signal was settled once, by a receipt. @param {Subject} _ @param {{ url: string, signals: number }} options */
+/**
+ * Whether each signal was settled once, by a receipt. @param {Subject} _ @param {{ url: string,
+ * signals: number }} options
+ */
 export async function verifySignals(_, { url, signals: amount }) {
   const jobs = WARM_UP + amount;
   const [found] = await asked(url, (query) =>

@@ -38,7 +38,10 @@ const finishBatch = `
   end if;
   commit;`;
 
-/** Batches of one kind from several connections at once. @param {string} url @param {number} batches @param {string} each */
+/**
+ * Batches of one kind from several connections at once. @param {string} url @param {number} batches
+ * @param {string} each
+ */
 async function inBatches(url, batches, each) {
   await Promise.all(
     Array.from({ length: CONNECTIONS }, (_, k) => {
@@ -51,7 +54,10 @@ async function inBatches(url, batches, each) {
   );
 }
 
-/** So many finished, future and queued jobs of others, and a queue of our own. @param {Subject} _ @param {{ url: string, rows: number }} options */
+/**
+ * So many finished, future and queued jobs of others, and a queue of our own. @param {Subject} _
+ * @param {{ url: string, rows: number }} options
+ */
 export async function fill(_, { url, rows }) {
   const batches = rows / BATCH;
   await once(url, `select writ.fn_job_kind_register('noop', '{}', 'bench')`);
@@ -69,7 +75,10 @@ export async function claimAgain(_, { url, samples }) {
   await client.connect();
   const claim = `select writ.fn_job_claim_many(array['noop'], 'external_worker', 'bench', 600, ${CLAIM}, ${CLAIM}, null, false, $1)`;
   const places = Array.from({ length: CLAIM }, (_none, k) => k + 1);
-  /** What was claimed ends, and as many jobs of the same tenants take its place. @param {string} token @param {string[]} tenants */
+  /**
+   * What was claimed ends, and as many jobs of the same tenants take its place. @param {string}
+   * token @param {string[]} tenants
+   */
   const replace = async (token, tenants) => {
     const { rows } = await client.query('select writ.fn_job_succeed_many($1, $2) as answer', [
       token,

@@ -16,7 +16,10 @@ const BATCH = 100;
 const CONNECTIONS = 4;
 const WARM_UP = 2_000;
 const STREAMS = 10;
-/** Between two turns of the clockwork, unless there is more to do or somebody waits. A worker's is a second. */
+/**
+ * Between two turns of the clockwork, unless there is more to do or somebody waits. A worker's is a
+ * second.
+ */
 const TURN_MS = 100;
 /** Canonical JSON has no line breaks, and nothing to escape on the way. */
 const appending = `select writ_data.append_receipts(string_to_array($1, E'\\n'), writ.now())`;
@@ -24,7 +27,10 @@ const key = 'bench.example/ledger';
 
 // The build is imported through variables so that type checks of this folder do not need it.
 
-/** Receipts as governors write them most, about 400 bytes each; every connection has a tenant and streams of its own. @param {number} connection @param {number} from @param {number} count */
+/**
+ * Receipts as governors write them most, about 400 bytes each; every connection has a tenant and
+ * streams of its own. @param {number} connection @param {number} from @param {number} count
+ */
 const receiptsOf = (connection, from, count) =>
   Array.from({ length: count }, (_, n) => {
     const at = from + n;
@@ -48,7 +54,10 @@ const receiptsOf = (connection, from, count) =>
     };
   });
 
-/** Appends so many in loops, and answers when it began. @param {Options & { from: number }} options @param {(client: pg.Client, batch: ReturnType<typeof receiptsOf>) => Promise<unknown>} append */
+/**
+ * Appends so many in loops, and answers when it began. @param {Options & { from: number }} options
+ * @param {(client: pg.Client, batch: ReturnType<typeof receiptsOf>) => Promise<unknown>} append
+ */
 async function inLoops({ url, receipts, from }, append) {
   const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => connected(url)));
   const start = monotonicMs();
@@ -73,7 +82,10 @@ async function connected(url) {
   return client;
 }
 
-/** The same columns and keys in a table of a team's own: a receipt is found by its id, and no place in a stream is taken twice. @param {Subject} _ @param {Options} options */
+/**
+ * The same columns and keys in a table of a team's own: a receipt is found by its id, and no place
+ * in a stream is taken twice. @param {Subject} _ @param {Options} options
+ */
 export async function plainTable(_, { url }) {
   const client = await connected(url);
   await client.query(
@@ -171,7 +183,10 @@ async function turning(url) {
   };
 }
 
-/** Switches sealing off; the clockwork turns all the same. @param {Subject} _ @param {Options} options */
+/**
+ * Switches sealing off; the clockwork turns all the same. @param {Subject} _ @param {Options}
+ * options
+ */
 export async function unseal(_, { url }) {
   const client = await connected(url);
   await client.query(`select writ.fn_setting_set('ledger.sealing.enabled', 'false', 'bench')`);
@@ -214,7 +229,10 @@ export async function exportLedger(_, { url, folder }) {
   return { exportRate: (receipts / (monotonicMs() - start)) * 1000 };
 }
 
-/** The check that an auditor runs, in a process that has done nothing else. @param {Subject} _ @param {{ folder: string, receipts: number }} options */
+/**
+ * The check that an auditor runs, in a process that has done nothing else. @param {Subject} _
+ * @param {{ folder: string, receipts: number }} options
+ */
 export async function verifyLedger(_, { folder, receipts }) {
   const { keyOfSeed, publicKeyText } = await built('ledger/note.js');
   const { nodeSha256 } = await built('ledger/sha256.js');

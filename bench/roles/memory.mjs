@@ -5,13 +5,19 @@ import { monotonicMs, sleep } from '../harness/figures.mjs';
 import { inputs } from './queue.mjs';
 
 /** @typedef {import('../subjects/subject.mjs').Subject} Subject */
-/** @typedef {{ url: string, drained: number, steady: number, perSecond: number, bytes: number }} Options */
+/**
+ * @typedef {{ url: string, drained: number, steady: number, perSecond: number, bytes: number }}
+ * Options
+ */
 
 const TICK_MS = 10;
 const mode = 'throughput';
 const peakMb = () => process.resourceUsage().maxRSS / 1024;
 
-/** @param {Subject} subject @param {Options} options @param {(value: unknown) => Promise<unknown>} report */
+/**
+ * @param {Subject} subject @param {Options} options @param {(value: unknown) => Promise<unknown>}
+ * report
+ */
 export async function steadyWorker(subject, { url, drained, steady }, report) {
   let handled = 0;
   /** @type {Map<number, () => void>} */

@@ -108,7 +108,10 @@ export async function posted(_, { url, runs }) {
   };
 }
 
-/** From COMMIT to the loop that reads the stream, one at a time, with pauses in between. @param {Subject} _ @param {{ url: string, samples: number }} options */
+/**
+ * From COMMIT to the loop that reads the stream, one at a time, with pauses in between. @param
+ * {Subject} _ @param {{ url: string, samples: number }} options
+ */
 export async function toldWithin(_, { url, samples }) {
   const product = await built('index.js');
   const { plan } = tenSteps(product);

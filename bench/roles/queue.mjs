@@ -5,7 +5,10 @@ import pg from 'pg';
 import { monotonicMs, percentile, sleep } from '../harness/figures.mjs';
 
 /** @typedef {import('../subjects/subject.mjs').Subject} Subject */
-/** @typedef {{ url: string, mode: import('../subjects/subject.mjs').Mode, jobs: number, bytes?: number, variant?: string, from?: number }} Options */
+/**
+ * @typedef {{ url: string, mode: import('../subjects/subject.mjs').Mode, jobs: number, bytes?:
+ * number, variant?: string, from?: number }} Options
+ */
 /** @typedef {(value: unknown) => Promise<unknown>} Report */
 
 const WARM_UP = 200;
@@ -102,7 +105,10 @@ export async function drain(subject, { url, mode, jobs, variant }) {
   }
 }
 
-/** The idle worker of the latency case. @param {Subject} subject @param {Options} options @param {Report} report */
+/**
+ * The idle worker of the latency case. @param {Subject} subject @param {Options} options @param
+ * {Report} report
+ */
 export async function latencyWorker(subject, { url, mode, jobs, variant }, report) {
   /** @type {number[]} */
   const latencies = [];
@@ -159,7 +165,10 @@ export function inputs(from, count, bytes = 0) {
   });
 }
 
-/** Text that differs from job to job and does not compress to nothing. @param {number} seed @param {number} length */
+/**
+ * Text that differs from job to job and does not compress to nothing. @param {number} seed @param
+ * {number} length
+ */
 function filler(seed, length) {
   let state = (seed * 2654435761 + 1) % 4294967296;
   let text = '';

@@ -20,7 +20,8 @@ const runIdOf = (/** @type {number} */ n) =>
   `019a0000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
 /**
- * So many events in logs of that length each, of runs with so many steps in a row, or without them of runs that fan out.
+ * So many events in logs of that length each, of runs with so many steps in a row, or without them
+ * of runs that fan out.
  * @param {Subject} _
  * @param {{ events: number, length: number, steps?: number }} options
  */
@@ -49,8 +50,8 @@ export async function reduceLogs(_, { events, length, steps }) {
 }
 
 /**
- * Ten new events at a time onto the snapshot of a log that had `before` events: the median of many such projections. `steps` is the number
- * of the plan's steps where the run does not fan out.
+ * Ten new events at a time onto the snapshot of a log that had `before` events: the median of many
+ * such projections. `steps` is the number of the plan's steps where the run does not fan out.
  * @param {Subject} _
  * @param {{ before: number, steps?: number, samples: number }} options
  */

@@ -40,7 +40,10 @@ const runStarted = {
 /** @type {Fact} */
 const runCompleted = { eventType: 'RunCompleted', stepId: 'RUN', eventData: {} };
 
-/** A run of so many steps in a row: two events each, and two of the run. @param {number} steps @returns {Generator<Fact>} */
+/**
+ * A run of so many steps in a row: two events each, and two of the run. @param {number} steps
+ * @returns {Generator<Fact>}
+ */
 export function* inARow(steps) {
   yield runStarted;
   for (let n = 1; n <= steps; n += 1) {
@@ -50,7 +53,10 @@ export function* inARow(steps) {
   yield runCompleted;
 }
 
-/** A run without an end whose steps fan out, one after the other, over as many items as a step may have. @returns {Generator<Fact>} */
+/**
+ * A run without an end whose steps fan out, one after the other, over as many items as a step may
+ * have. @returns {Generator<Fact>}
+ */
 export function* fanningOut() {
   yield runStarted;
   for (let step = 1; ; step += 1) {

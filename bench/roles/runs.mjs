@@ -46,7 +46,10 @@ export async function tenSteps(subject, { url, runs, inFlight }) {
   return { rate: (runs / ms) * 1000, jobs, ...(missing ? { void: missing } : {}) };
 }
 
-/** Whether the database holds every step of these runs. @param {Subject} subject @param {{ url: string, runs: number }} options */
+/**
+ * Whether the database holds every step of these runs. @param {Subject} subject @param {{ url:
+ * string, runs: number }} options
+ */
 export async function verifyRuns(subject, { url, runs }) {
   const client = new pg.Client(url);
   await client.connect();
@@ -80,7 +83,10 @@ function fanOutPlan({ defineJob, definePlan }) {
   return { item, plan };
 }
 
-/** Works on the elements of lists until the run has ended. @param {Subject} _ @param {{ url: string, runId: string }} options @param {(value: unknown) => Promise<unknown>} report */
+/**
+ * Works on the elements of lists until the run has ended. @param {Subject} _ @param {{ url: string,
+ * runId: string }} options @param {(value: unknown) => Promise<unknown>} report
+ */
 export async function fanOutWorker(_, { url, runId }, report) {
   const product = await built('index.js');
   const { item } = fanOutPlan(product);
@@ -109,7 +115,10 @@ export async function fanOutWorker(_, { url, runId }, report) {
   return { handled };
 }
 
-/** Starts the run that fans out and waits for its end. The time is that between its first and its last event. @param {Subject} _ @param {{ url: string, runId: string, items: number }} options */
+/**
+ * Starts the run that fans out and waits for its end. The time is that between its first and its
+ * last event. @param {Subject} _ @param {{ url: string, runId: string, items: number }} options
+ */
 export async function fanOut(_, { url, runId, items }) {
   const product = await built('index.js');
   const { plan } = fanOutPlan(product);
@@ -129,7 +138,10 @@ export async function fanOut(_, { url, runId, items }) {
   };
 }
 
-/** Whether the log holds every element once. @param {Subject} _ @param {{ url: string, items: number }} options */
+/**
+ * Whether the log holds every element once. @param {Subject} _ @param {{ url: string, items: number
+ * }} options
+ */
 export async function verifyFanOut(_, { url, items }) {
   const client = new pg.Client(url);
   await client.connect();
@@ -150,8 +162,10 @@ export async function verifyFanOut(_, { url, items }) {
 const AT_ONCE = 16;
 
 /**
- * Runs of ten steps by so many clients at once, each with a connection of its own, in the words that a worker uses: start a run, claim a step, report it
- * and go on with the next. Each call that appends to a log is timed as the client sees it. A worker beside them has nothing to do but its clockwork, and so projects.
+ * Runs of ten steps by so many clients at once, each with a connection of its own, in the words
+ * that a worker uses: start a run, claim a step, report it and go on with the next. Each call that
+ * appends to a log is timed as the client sees it. A worker beside them has nothing to do but its
+ * clockwork, and so projects.
  * @param {Subject} _ @param {{ url: string, runs: number }} options
  */
 export async function appendEvents(_, { url, runs }) {
@@ -248,7 +262,10 @@ export async function appendEvents(_, { url, runs }) {
   };
 }
 
-/** Waits until every run has its last snapshot. Answers by how much the latest of them came after the event that it holds. @param {pg.Client} client @param {number} runs */
+/**
+ * Waits until every run has its last snapshot. Answers by how much the latest of them came after
+ * the event that it holds. @param {pg.Client} client @param {number} runs
+ */
 async function projected(client, runs) {
   for (;;) {
     const { rows } = await client.query(`

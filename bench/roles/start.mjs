@@ -11,7 +11,10 @@ async function commits(client) {
   return rows[0].n;
 }
 
-/** @param {import('../subjects/subject.mjs').Subject} subject @param {{ url: string, mode: 'latency', seconds: number }} options */
+/**
+ * @param {import('../subjects/subject.mjs').Subject} subject @param {{ url: string, mode:
+ * 'latency', seconds: number }} options
+ */
 export async function idleWorker(subject, { url, mode, seconds }) {
   const worker = await subject.worker?.(url, { mode }, async () => {});
   const client = new pg.Client({ connectionString: url });

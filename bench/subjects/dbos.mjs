@@ -1,9 +1,9 @@
 // @ts-check
 // DBOS: a job is a workflow of one step, because a workflow without a step records nothing of the
-// work it did. For throughput the queue takes 100 at a time and polls without delay (without a limit
-// it claims the whole backlog at once, which is slower); for latency it polls each 10 ms. A run is a
-// workflow whose steps are calls of DBOS.runStep, started by the process that works on it, without a
-// queue: the handle then waits for a promise and not for a poll of the database.
+// work it did. For throughput the queue takes 100 at a time and polls without delay (without a
+// limit it claims the whole backlog at once, which is slower); for latency it polls each 10 ms. A
+// run is a workflow whose steps are calls of DBOS.runStep, started by the process that works on it,
+// without a queue: the handle then waits for a promise and not for a poll of the database.
 import dbos from '@dbos-inc/dbos-sdk';
 import { packageVersion } from './package-version.mjs';
 import { stepNames } from './subject.mjs';

@@ -8,10 +8,16 @@ import { stepNames } from './subject.mjs';
 
 const { Writ, defineJob, definePlan } = await built();
 const noop = defineJob('noop');
-/** The same work under a limit per key, high enough that it never holds anything back: what is measured is its price. */
+/**
+ * The same work under a limit per key, high enough that it never holds anything back: what is
+ * measured is its price.
+ */
 const limited = defineJob('limited', { limit: { concurrency: 1000 } });
 const SPREAD = 50;
-/** Ways of using a queue, by the variant of a participant: the kind of its jobs, and what an enqueue says besides the input. */
+/**
+ * Ways of using a queue, by the variant of a participant: the kind of its jobs, and what an enqueue
+ * says besides the input.
+ */
 const usages = {
   fair: {
     job: noop,
@@ -45,7 +51,8 @@ export const subject = {
     await writ.close();
   },
   async producer(url, { connections, variant }) {
-    // Uncoalesced, a job is a statement and a commit of its own, on as many connections as the peers have.
+    // Uncoalesced, a job is a statement and a commit of its own, on as many connections as the
+    // peers have.
     const writ = await (variant === 'uncoalesced'
       ? Writ.connect({ connectionString: url, max: connections })
       : connect(url));
@@ -75,7 +82,8 @@ export const subject = {
       },
     };
   },
-  // One handler serves all ten steps, as one function of the peer's does; each step is a job of its own.
+  // One handler serves all ten steps, as one function of the peer's does; each step is a job of its
+  // own.
   async runs(url, onStep) {
     const step = defineJob('step');
     const plan = definePlan('ten-steps', { version: '1.0.0' }, (/** @type {any} */ p) => {
@@ -97,7 +105,8 @@ export const subject = {
       },
     };
   },
-  // The log is what counts: dense, with the start and the end of the run and of each of its steps, once each.
+  // The log is what counts: dense, with the start and the end of the run and of each of its steps,
+  // once each.
   async verifyRuns(query, runs) {
     const [found] = await query(`
       select count(*)::int as runs, count(*) filter (where ok)::int as complete

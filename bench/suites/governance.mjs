@@ -32,7 +32,10 @@ async function approved(bench, contracts) {
   });
 }
 
-/** @param {string} role @param {{ full: number, quick: number }} sizes @param {object} [options] @returns {import('../harness/bench.mjs').Measurement} */
+/**
+ * @param {string} role @param {{ full: number, quick: number }} sizes @param {object} [options]
+ * @returns {import('../harness/bench.mjs').Measurement}
+ */
 const activating = (role, sizes, options = {}) => ({
   participants,
   async measure(bench) {
@@ -46,7 +49,10 @@ const activating = (role, sizes, options = {}) => ({
   },
 });
 
-/** What the contracts of high risk were approved by. @type {{ key: string, persons: Record<string, string> }} */
+/**
+ * What the contracts of high risk were approved by. @type {{ key: string, persons: Record<string,
+ * string> }}
+ */
 let high = { key: '', persons: {} };
 
 /** @type {import('../harness/bench.mjs').Measurement} */

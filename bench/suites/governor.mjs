@@ -13,7 +13,10 @@ const participants = [{ label: subject, subject }];
 const play = (bench, role, options, file = roleFile) =>
   bench.start({ subject, roleFile: file, role, options, seconds: 600 }).finished;
 
-/** Governors that have begun and are stable; `acting`: with a policy. @param {Bench} bench @param {number} tenants @param {boolean} [acting] */
+/**
+ * Governors that have begun and are stable; `acting`: with a policy. @param {Bench} bench @param
+ * {number} tenants @param {boolean} [acting]
+ */
 async function governed(bench, tenants, acting = false) {
   await bench.template('writ throughput', null, (url) =>
     play(bench, 'setup', { url, mode: 'throughput' }, queueFile),
@@ -27,7 +30,10 @@ async function governed(bench, tenants, acting = false) {
 
 const tenantsOf = (/** @type {Bench} */ bench) => bench.size({ full: 2_000, quick: 500 });
 
-/** @param {string} role @param {(bench: Bench) => { signals: number } & Record<string, number>} sizes @returns {import('../harness/bench.mjs').Measurement} */
+/**
+ * @param {string} role @param {(bench: Bench) => { signals: number } & Record<string, number>}
+ * sizes @returns {import('../harness/bench.mjs').Measurement}
+ */
 const signalling = (role, sizes) => ({
   participants,
   async measure(bench) {

@@ -91,7 +91,10 @@ const installed = (bench) =>
     play(bench, 'setup', { url }, subject, queueFile),
   );
 
-/** @param {Bench} bench @param {string} role @param {object} options @param {string} who @param {string} file */
+/**
+ * @param {Bench} bench @param {string} role @param {object} options @param {string} who @param
+ * {string} file
+ */
 const play = (bench, role, options, who = subject, file = roleFile) =>
   bench.start({
     subject: who,

@@ -25,7 +25,9 @@ const play = (bench, role, options, file = roleFile) =>
 const installed = (bench) =>
   bench.template('writ throughput', null, (url) => play(bench, 'setup', { url }, queueFile));
 
-/** A record with the events of so many runs of ten steps. @param {Bench} bench @param {number} runs */
+/**
+ * A record with the events of so many runs of ten steps. @param {Bench} bench @param {number} runs
+ */
 async function withRuns(bench, runs) {
   await installed(bench);
   return bench.template(`writ ${runs} runs told of`, 'writ throughput', (url) =>
@@ -33,7 +35,10 @@ async function withRuns(bench, runs) {
   );
 }
 
-/** @param {string} role @param {{ full: number, quick: number }} runs @returns {import('../harness/bench.mjs').Measurement} */
+/**
+ * @param {string} role @param {{ full: number, quick: number }} runs @returns
+ * {import('../harness/bench.mjs').Measurement}
+ */
 const relayed = (role, runs) => ({
   participants: [writ],
   async measure(bench) {

@@ -23,7 +23,10 @@ const plain = { label: 'graphile-worker, plain', subject: 'graphile-worker', var
 /** DBOS gets a tenth of the jobs of a drain: its rate is the same and the run ends today. */
 const shareOfDrain = new Map([['dbos', 0.1]]);
 
-/** @type {(participants: Participant[], content?: { bytes?: number }) => import('../harness/bench.mjs').Measurement} */
+/**
+ * @type {(participants: Participant[], content?: { bytes?: number }) =>
+ * import('../harness/bench.mjs').Measurement}
+ */
 const drain = (participants, { bytes = 0 } = {}) => ({
   participants,
   async measure(bench, { subject, variant }) {
@@ -37,7 +40,10 @@ const drain = (participants, { bytes = 0 } = {}) => ({
   },
 });
 
-/** @type {(role: string, participants: Participant[], amount: (bench: Bench) => object) => import('../harness/bench.mjs').Measurement} */
+/**
+ * @type {(role: string, participants: Participant[], amount: (bench: Bench) => object) =>
+ * import('../harness/bench.mjs').Measurement}
+ */
 const enqueue = (role, participants, amount) => ({
   participants,
   async measure(bench, { subject, variant }) {
@@ -87,7 +93,10 @@ const outbox = {
   outboxBatches: 'batches of facts that readers of the outbox cannot see yet',
   outboxSeconds: 'age of the oldest of them, s',
 };
-/** @param {'reader' | 'dump' | 'writer'} holder @param {import('../harness/bench.mjs').Measurement} measurement */
+/**
+ * @param {'reader' | 'dump' | 'writer'} holder @param {import('../harness/bench.mjs').Measurement}
+ * measurement
+ */
 const besideA = (holder, measurement) => ({
   ...rate,
   measurement,

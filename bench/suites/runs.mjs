@@ -18,7 +18,10 @@ const dbos = { label: 'dbos', subject: 'dbos' };
 const shortLog = { label: 'after 100 events', subject: 'writ', variant: 'short' };
 const manySteps = { label: 'after 1,000 events of 1,000 steps', subject: 'writ', variant: 'steps' };
 
-/** @param {Bench} bench @param {string} subject @param {string} role @param {object} options @param {string} file */
+/**
+ * @param {Bench} bench @param {string} subject @param {string} role @param {object} options @param
+ * {string} file
+ */
 const play = (bench, subject, role, options, file = roleFile) =>
   bench.start({ subject, roleFile: file, role, options, seconds: 300 }).finished;
 
@@ -102,7 +105,10 @@ const reduce = (log) => ({
     ),
 });
 
-/** The logs onto whose snapshots new events are projected, by variant. @type {Record<string, { before: number, steps?: number }>} */
+/**
+ * The logs onto whose snapshots new events are projected, by variant. @type {Record<string, {
+ * before: number, steps?: number }>}
+ */
 const logs = {
   long: { before: 100_000 },
   short: { before: 100 },

@@ -28,7 +28,10 @@ async function importOnce(module, ...flags) {
   return JSON.parse(stdout);
 }
 
-/** Processor time without that of an empty process is what the library adds. @type {import('../harness/bench.mjs').Measurement} */
+/**
+ * Processor time without that of an empty process is what the library adds. @type
+ * {import('../harness/bench.mjs').Measurement}
+ */
 const importing = {
   participants,
   async measure(bench, { subject }) {

@@ -18,7 +18,10 @@ let deployments: Record<
 let patches: string[];
 let resourceVersion = 1000;
 
-/** As Kubernetes speaks: what is wanted is answered at once, and the pods come a moment later; of an image that is broken, never. */
+/**
+ * As Kubernetes speaks: what is wanted is answered at once, and the pods come a moment later; of an
+ * image that is broken, never.
+ */
 const server = createServer(async (request, response) => {
   const answer = (status: number, body: object) =>
     void response

@@ -1,7 +1,9 @@
 /**
- * A deployment of Kubernetes gets another image and another number of replicas. If the new pods do not become available, it gets back what it had.
+ * A deployment of Kubernetes gets another image and another number of replicas. If the new pods do
+ * not become available, it gets back what it had.
  *
- *   DATABASE_URL=postgres://… KUBERNETES_URL=https://… WRIT_SECRET_KUBERNETES_TOKEN=… node examples/governance/kubernetes.ts
+ *   DATABASE_URL=postgres://… KUBERNETES_URL=https://… WRIT_SECRET_KUBERNETES_TOKEN=… node
+ *   examples/governance/kubernetes.ts
  */
 import { defineStep, environmentSecrets, PermanentFailure, type StepType, Writ } from 'writ';
 import { z } from 'zod';
@@ -17,7 +19,9 @@ const Deploy = z.object({
 });
 export type Deploy = z.infer<typeof Deploy>;
 
-/** What matters of a deployment. Its resourceVersion, generation and status change by themselves. */
+/**
+ * What matters of a deployment. Its resourceVersion, generation and status change by themselves.
+ */
 interface Wanted {
   readonly image: string;
   readonly replicas: number;

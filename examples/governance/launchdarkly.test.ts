@@ -23,7 +23,10 @@ let fallthrough: {
 let on: boolean;
 let version: number;
 
-/** As LaunchDarkly speaks: semantic patches, variations by id in what is asked, by number in what is answered. */
+/**
+ * As LaunchDarkly speaks: semantic patches, variations by id in what is asked, by number in what is
+ * answered.
+ */
 const server = createServer(async (request, response) => {
   if (request.url === '/health') return void response.writeHead(health).end('{}');
   const answer = (status: number, body: object) =>

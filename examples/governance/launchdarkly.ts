@@ -1,7 +1,9 @@
 /**
- * A flag of LaunchDarkly is served to more and more people, and to as many as before when something goes wrong in between.
+ * A flag of LaunchDarkly is served to more and more people, and to as many as before when something
+ * goes wrong in between.
  *
- *   DATABASE_URL=postgres://… WRIT_SECRET_LAUNCHDARKLY_TOKEN=api-… node examples/governance/launchdarkly.ts
+ *   DATABASE_URL=postgres://… WRIT_SECRET_LAUNCHDARKLY_TOKEN=api-… node
+ *   examples/governance/launchdarkly.ts
  */
 import {
   defineStep,
@@ -27,7 +29,10 @@ const Rollout = z.object({
 });
 export type Rollout = z.infer<typeof Rollout>;
 
-/** What matters of a flag: whether it is on, and how many of a hundred thousand get which variation. Versions and times change by themselves. */
+/**
+ * What matters of a flag: whether it is on, and how many of a hundred thousand get which variation.
+ * Versions and times change by themselves.
+ */
 interface Served {
   readonly on: boolean;
   readonly weights: Readonly<Record<string, number>>;

@@ -1,5 +1,6 @@
 /**
- * A migration of your own tables, with its inverse: what it does and how it is undone are part of what is approved, word for word.
+ * A migration of your own tables, with its inverse: what it does and how it is undone are part of
+ * what is approved, word for word.
  *
  *   DATABASE_URL=postgres://… node examples/governance/migration.ts
  */
@@ -25,7 +26,8 @@ export function migrations(pool: pg.Pool): StepType<Migration> {
     const client = await pool.connect();
     try {
       await client.query('begin');
-      await client.query(`set local lock_timeout = '3s'`); // better tried again than everybody else made to wait
+      // better tried again than everybody else made to wait
+      await client.query(`set local lock_timeout = '3s'`);
       await client.query(
         'create table if not exists applied_migration (name text primary key, sha256 text not null)',
       );

@@ -1,4 +1,7 @@
-/** Who takes part in the examples of governance, and what each of them does: an agent proposes, a person approves what she has seen, a service has it done. */
+/**
+ * Who takes part in the examples of governance, and what each of them does: an agent proposes, a
+ * person approves what she has seen, a service has it done.
+ */
 import type { Change, Proposal, Writ } from 'writ';
 
 export interface People {
@@ -8,7 +11,10 @@ export interface People {
   readonly operator: string;
 }
 
-/** Their keys, which are shown once: each belongs to its own process, or person. Here they are in one place, to show what each can do. */
+/**
+ * Their keys, which are shown once: each belongs to its own process, or person. Here they are in
+ * one place, to show what each can do.
+ */
 export async function meet(writ: Writ): Promise<People> {
   const operator = await writ.principals.add({
     id: 'olga',

@@ -1,4 +1,7 @@
-/** Capabilities and configuration as flags of OpenFeature, so that an application asks for them as it asks for any other, and sees an approved change as soon as it is made. */
+/**
+ * Capabilities and configuration as flags of OpenFeature, so that an application asks for them as
+ * it asks for any other, and sees an approved change as soon as it is made.
+ */
 import {
   ErrorCode,
   type EvaluationContext,
@@ -11,12 +14,18 @@ import {
 } from '@openfeature/server-sdk';
 import type { Flags, FollowFlagsOptions, Writ } from 'writ';
 
-/** With `tenant`: whose flags they are, where the context of an evaluation has no attribute `tenant`. */
+/**
+ * With `tenant`: whose flags they are, where the context of an evaluation has no attribute
+ * `tenant`.
+ */
 export type WritProviderOptions = Pick<FollowFlagsOptions, 'tenant' | 'poll'>;
 
 type Kind = 'boolean' | 'string' | 'number' | 'object';
 
-/** A provider for OpenFeature's server SDK. A capability by its name is a boolean; `scope#key` is a value of any type. */
+/**
+ * A provider for OpenFeature's server SDK. A capability by its name is a boolean; `scope#key` is a
+ * value of any type.
+ */
 export class WritProvider implements Provider {
   readonly metadata = { name: 'writ' };
   readonly runsOn = 'server';

@@ -19,7 +19,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Looks at the tokens of a text that may be JSON. JSON.parse finds what is wrong with their order. */
+/**
+ * Looks at the tokens of a text that may be JSON. JSON.parse finds what is wrong with their order.
+ */
 function look(text: string): void {
   /** The keys of each open object; null for an open array. */
   const open: (Set<string> | null)[] = [];

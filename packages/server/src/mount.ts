@@ -12,7 +12,10 @@ import { queryOf, validator } from './validation.js';
 export interface MountOptions {
   /** The path before `/api/v1`, for a proxy that passes it on; none unless given. */
   readonly basePath?: string;
-  /** Finds who a request comes from; its API key unless given. Throw `not_authenticated`, or answer undefined. */
+  /**
+   * Finds who a request comes from; its API key unless given. Throw `not_authenticated`, or answer
+   * undefined.
+   */
   readonly authenticate?: (request: FastifyRequest) => Promise<Requester | undefined>;
   /** Refuses every operation that changes something. */
   readonly readOnly?: boolean;

@@ -40,7 +40,9 @@ export class InvalidRequest extends WritError {
   }
 }
 
-/** The meaning of an error for a caller. An error without one is logged, and its text stays here. */
+/**
+ * The meaning of an error for a caller. An error without one is logged, and its text stays here.
+ */
 export function meaningOf(error: unknown): WritError {
   if (error instanceof WritError) return error;
   const { code, statusCode } = error as { code?: string; statusCode?: number };

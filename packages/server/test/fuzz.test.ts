@@ -1,4 +1,6 @@
-/** Requests that nobody thought of: each is answered within its schema, and none breaks the server. */
+/**
+ * Requests that nobody thought of: each is answered within its schema, and none breaks the server.
+ */
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { Compile } from 'typebox/compile';

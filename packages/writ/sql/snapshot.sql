@@ -1885,7 +1885,7 @@ grant select on writ.configuration to writ_producer;
 grant select on writ.configuration to writ_server;
 grant select on writ.configuration to writ_worker;
 
--- view writ.configuration_scope with (security_barrier=true); owner writ_owner; source 99e12bd8ed637fc2ea1416e8f3373c4ae2436623d0ca85006915ffc09f6cacf0
+-- view writ.configuration_scope with (security_barrier=true); owner writ_owner; source 5eb5a7a4ba32e139233a5f19b20d7167c44e0c1e8bf590f1634043349d8406e3
 --   tenant_id text
 --   scope text
 --   owner_capability text
@@ -1970,7 +1970,7 @@ grant select on writ.contract_review to writ_producer;
 grant select on writ.contract_review to writ_server;
 grant select on writ.contract_review to writ_worker;
 
--- view writ.delivery with (security_barrier=true); owner writ_owner; source c0f977025fa6299da09e9ed04a05bf1601f20c6b651e6fd379d51d6c66c88eff
+-- view writ.delivery with (security_barrier=true); owner writ_owner; source 6277400000718120a03cc2c7c30d256aa8bf8a57881fc465f0a9cc39156bacff
 --   delivery_id uuid
 --   destination text
 --   event_id uuid
@@ -2077,7 +2077,7 @@ grant select on writ.entitlement to writ_producer;
 grant select on writ.entitlement to writ_server;
 grant select on writ.entitlement to writ_worker;
 
--- view writ.event_outbox with (security_barrier=true); owner writ_owner; source edcc25a91dc2408eb7d3c4482bf4af3c1ad61c60eace10b4aee38e628037de5d
+-- view writ.event_outbox with (security_barrier=true); owner writ_owner; source 1e7153085a5ad160eca0010cc410c1e09c73c90d7214065e12452dfd0aaf0e3c
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -2303,7 +2303,7 @@ grant select on writ.governor to writ_producer;
 grant select on writ.governor to writ_server;
 grant select on writ.governor to writ_worker;
 
--- view writ.governor_event with (security_barrier=true); owner writ_owner; source e863c3ddc32ff4c8993d37bc1efacd43a787b0aa7f39a0335c386257d55d3490
+-- view writ.governor_event with (security_barrier=true); owner writ_owner; source 4eb0aba9ed7acd09477f7396d0081b5acdd17374a6474eb80bca2e1be4c01faf
 --   tenant_id text
 --   sku_id text
 --   governor_id uuid
@@ -2438,7 +2438,7 @@ grant select on writ.job_kind to writ_producer;
 grant select on writ.job_kind to writ_server;
 grant select on writ.job_kind to writ_worker;
 
--- view writ.job_queue with (security_barrier=true); owner writ_owner; source 809c6bd2b21c77f7f72411c0c88511bd4be6d93ff6dcdf50e6b823cbf27de1c1
+-- view writ.job_queue with (security_barrier=true); owner writ_owner; source c8f57e8cf01455942d91eaaa080ad84a5af1f81b0375ebc05c4912b7c6737899
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -2542,7 +2542,7 @@ grant select on writ.ledger_checkpoint to writ_auditor;
 grant select on writ.ledger_checkpoint to writ_server;
 grant select on writ.ledger_checkpoint to writ_signer;
 
--- view writ.ledger_entry with (security_barrier=true); owner writ_owner; source 9f366f08fc40fba86f92a945894cdf2a76405213d3583c3105fe44415c0c328d
+-- view writ.ledger_entry with (security_barrier=true); owner writ_owner; source 8fbf1bfdea33caa4aef896cdd948f10292adcb5577bd6df07d7f4f16b2aa82a3
 --   log_id text
 --   leaf_index bigint
 --   leaf_hash bytea
@@ -2744,7 +2744,7 @@ grant select on writ.run_deliveries to writ_producer;
 grant select on writ.run_deliveries to writ_server;
 grant select on writ.run_deliveries to writ_worker;
 
--- view writ.run_events with (security_barrier=true); owner writ_owner; source c15b924cc0c5f6821ad3376dddc5f7fbf266ae6caba6680406c1ad93404ec63b
+-- view writ.run_events with (security_barrier=true); owner writ_owner; source 08be54a5acfd7035f279ed34f01e0205c48b77c4370a5ee45c3009d6074b2165
 --   run_id uuid
 --   run_seq integer
 --   event_id uuid
@@ -2771,7 +2771,7 @@ grant select on writ.run_events to writ_producer;
 grant select on writ.run_events to writ_server;
 grant select on writ.run_events to writ_worker;
 
--- view writ.run_snapshots with (security_barrier=true); owner writ_owner; source cf5b45eeeceea6095a18068c89c59c9d61f6f78c0a6c156314edc98796078308
+-- view writ.run_snapshots with (security_barrier=true); owner writ_owner; source 53367963f7da1709bccdc1cf664b38b83053aa80184c0266d87fa83680b176fc
 --   run_id uuid
 --   tenant_id text
 --   last_event_seq integer
@@ -2819,7 +2819,7 @@ grant select on writ.schedule to writ_producer;
 grant select on writ.schedule to writ_server;
 grant select on writ.schedule to writ_worker;
 
--- view writ.schedule_tick with (security_barrier=true); owner writ_owner; source 7a546a257f6ed3a849e4f70235b29204579675a69308e996ef2fa4ce585d6554
+-- view writ.schedule_tick with (security_barrier=true); owner writ_owner; source 8a3e1c3af6e59feb7414359ba7cc7fe8574096b4dbd73dc10389c3b55d210403
 --   tenant_id text
 --   schedule text
 --   tick timestamp with time zone
@@ -2926,7 +2926,7 @@ grant select on writ.undelivered to writ_producer;
 grant select on writ.undelivered to writ_server;
 grant select on writ.undelivered to writ_worker;
 
--- view writ.v_job with (security_barrier=true); owner writ_owner; source 12effca22f213cd427f2e3c5ec3bff4370624e8c7937324dcce46898579c11de
+-- view writ.v_job with (security_barrier=true); owner writ_owner; source 114cff590c7a4d644c0ed487473ceddfde61df3bb17ee87d5e4a890973f80884
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -2943,7 +2943,7 @@ grant select on writ.v_job to writ_producer;
 grant select on writ.v_job to writ_server;
 grant select on writ.v_job to writ_worker;
 
--- view writ.v_job_by_status with (security_barrier=true); owner writ_owner; source 23e0614dadde2dc8181147354a55179c8e0e297553830cb1c57bace7fd7f7567
+-- view writ.v_job_by_status with (security_barrier=true); owner writ_owner; source 13bda648394b1ed95c8d4de41f1c9e2dbbc586a31d110ba492f288a4e2f74a73
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -2958,7 +2958,7 @@ grant select on writ.v_job_by_status to writ_producer;
 grant select on writ.v_job_by_status to writ_server;
 grant select on writ.v_job_by_status to writ_worker;
 
--- view writ.v_job_queue_backlog with (security_barrier=true); owner writ_owner; source ebdbda3f13fb8cd5993262f53803a0a5b8c49a9a1191afa56263c64108a10f66
+-- view writ.v_job_queue_backlog with (security_barrier=true); owner writ_owner; source e53bb37b5cb8beef2beb082572e3242ff7ac3ea64eae5e726421f04b47f10b1d
 --   job_kind text
 --   backlog bigint
 grant select on writ.v_job_queue_backlog to dot_executor;
@@ -2971,7 +2971,7 @@ grant select on writ.v_job_queue_backlog to writ_producer;
 grant select on writ.v_job_queue_backlog to writ_server;
 grant select on writ.v_job_queue_backlog to writ_worker;
 
--- view writ.v_job_queue_dead_letter_open; owner writ_owner; source 96e7d61532157f7e7c9fd768cc0852300910e1db3c79c41a4ba8cb1363a713ce
+-- view writ.v_job_queue_dead_letter_open; owner writ_owner; source 6dbf7a1e457da21ccf009a59364fa95d053ad960a41b090d91d6a5e5e86bd475
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -3018,7 +3018,7 @@ grant select on writ.v_job_queue_dead_letter_open to writ_producer;
 grant select on writ.v_job_queue_dead_letter_open to writ_server;
 grant select on writ.v_job_queue_dead_letter_open to writ_worker;
 
--- view writ.v_job_queue_in_progress with (security_barrier=true); owner writ_owner; source c4b7f234c3e50b9f2d52d69daf7765fc8d1fed563e425877c4846e1ef48bed00
+-- view writ.v_job_queue_in_progress with (security_barrier=true); owner writ_owner; source 6cc402300f0830f430f1f31f0b5711ac45fbe22ad4fa11d00af372bcd2d7c942
 --   job_kind text
 --   in_progress bigint
 grant select on writ.v_job_queue_in_progress to dot_executor;
@@ -3048,7 +3048,7 @@ grant select on writ.v_job_state to writ_producer;
 grant select on writ.v_job_state to writ_server;
 grant select on writ.v_job_state to writ_worker;
 
--- view writ.v_queue_flow with (security_barrier=true); owner writ_owner; source 2cc886afa611b9f25f03a26f809245284a1b4224fddf04ae9d6faab4c56ed218
+-- view writ.v_queue_flow with (security_barrier=true); owner writ_owner; source 1fa7455913775a6cf8070e7021425bf27cdee638cd884bad7686bac7114a6c6b
 --   batch_id uuid
 --   xid xid8
 --   at timestamp with time zone
@@ -3106,7 +3106,7 @@ grant select on writ.v_queue_heartbeat to writ_producer;
 grant select on writ.v_queue_heartbeat to writ_server;
 grant select on writ.v_queue_heartbeat to writ_worker;
 
--- view writ.v_queue_lease with (security_barrier=true); owner writ_owner; source 32ccdd21fa3040beaf94a5bb0092b62b3aeca30e8f0abc3afc5e1d1e74320f03
+-- view writ.v_queue_lease with (security_barrier=true); owner writ_owner; source 76e8fa149ecebc4bbd3964c62e18e2db7e53a2ad34ad8cdf44eaa13d11929b93
 --   lease_name text
 --   holder text
 --   claimed_at timestamp with time zone
@@ -3771,7 +3771,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 774f6c29dcc3635a2edb3f0f5ccefd66
+--   plpgsql, volatile, security definer; owner writ_owner; body 8b53b32f3f9ae747f0393088fd4db2fd
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3814,7 +3814,7 @@ grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to
 grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to writ_signer;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7d777926a20de6fab2f7eedbf0ebf19e
+--   plpgsql, volatile, security definer; owner writ_owner; body 1dc98164ab27e7c1118d43106d77abd9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to writ_signer;
@@ -4170,7 +4170,7 @@ grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_adm
 grant execute on function writ.fn_run_dequeue_many(text,integer) to writ_engine;
 
 -- function writ.fn_run_project(p_turn uuid, p_snapshots json) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d0bc8446189eccb5f3a7a8951ce0e175
+--   plpgsql, volatile, security definer; owner writ_owner; body 5e4e1e437d35e5728ed9a8d834e4c199
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4332,7 +4332,7 @@ grant execute on function writ.fn_signals_settled(jsonb) to writ_producer;
 grant execute on function writ.fn_signals_settled(jsonb) to writ_server;
 
 -- function writ.fn_signals_take(p_items json, p_actor text, p_wake boolean DEFAULT true) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 5343775d2ae3dd0ed466eb8a95c60245
+--   plpgsql, volatile, security definer; owner writ_owner; body 8d0f8750d51f8ddd355b61ee433c78fd
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -4458,7 +4458,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 428ee30ad5e0584fbe5d89f07b385bbe
 
 -- function writ_data.append_events(p_runs uuid[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[], p_signal uuid, p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[], p_once boolean DEFAULT true) returns uuid
---   plpgsql, volatile; owner writ_owner; body e6caa331f00ed8fcea603028ea66b8e3
+--   plpgsql, volatile; owner writ_owner; body d9217628474b59aa8d4e9fc952292472
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -4470,7 +4470,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.append_receipts(p_entries text[], p_at timestamp with time zone, p_erasables jsonb DEFAULT NULL::jsonb) returns bigint[]
---   plpgsql, volatile; owner writ_owner; body 79da5e7bc68800f4b7d6f87992ceed9f
+--   plpgsql, volatile; owner writ_owner; body 61d9008d57fcdeec0f5af98ea1adff14
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.applied_by(p_job uuid) returns jsonb
@@ -4529,7 +4529,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, volatile; owner writ_owner; body f7a2510379531cc63112768b9f1ee9f5
 
 -- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body e16ca86f9a961b784b1c6ab0eb372ae0
+--   plpgsql, volatile; owner writ_owner; body 654d106291b8da1a483503e8c5f6204a
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -4581,7 +4581,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, p_tenant text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body b2f752a59a6ee00f1cc5972c797e2de8
+--   plpgsql, stable; owner writ_owner; body 485babaa16da4690f2ef4b7af3276da2
 
 -- function writ_data.clamped(p_number text, p_most bigint) returns numeric
 --   sql, immutable; owner writ_owner; body 10cefa06b12e77bc4875efb3586b636a
@@ -4900,7 +4900,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set lock_timeout=100ms
 
 -- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, p_tenant text DEFAULT NULL::text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
---   plpgsql, stable; owner writ_owner; body 8456c23e42e8d8a41afb9b86b725e9cf
+--   plpgsql, stable; owner writ_owner; body 1c4c4b391fe7910de65f9ddb34e5472a
 
 -- function writ_data.lease_fault(p_job uuid, p_token uuid) returns text
 --   plpgsql, stable; owner writ_owner; body 9f10568efa64ada6ab30378a8d5801c8
@@ -4934,7 +4934,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 88e3c71d4437ba0878cb159b825d0979
 
 -- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[]) returns text[]
---   plpgsql, stable; owner writ_owner; body 35337e56c1b217730040229f8c545636
+--   plpgsql, stable; owner writ_owner; body 7b9858833dfb99106ccd9ce71dcc6317
 
 -- function writ_data.make_governor_partition(p_month date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body b49d63d0fc3cd779add462116b2ad1ff
@@ -4950,7 +4950,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 5c696b0e6e17d46362b89e7daad7eedc
 
 -- function writ_data.make_receipt_partition(p_month date) returns boolean
---   plpgsql, volatile; owner writ_owner; body 96a82e35e0ee6f08af078d7e2829a20b
+--   plpgsql, volatile; owner writ_owner; body 5dc05d0ce8751c2806580676cbe49ab6
 --   set default_tablespace=
 --   set default_table_access_method=heap
 
@@ -4986,7 +4986,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.move_run(p_run uuid, p_steps smallint[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 246304637a03e5a9e2e0f31b560ca9e8
+--   plpgsql, volatile; owner writ_owner; body db966357acc08d7fb92f41073606b438
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -5123,7 +5123,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 60afd768b90513488b2659ecf6b9befc
 
 -- function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT xid xid8, OUT batch_id uuid, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
---   plpgsql, stable; owner writ_owner; body 99a77f5c333bd0f84c56a0e0864f6f35
+--   plpgsql, stable; owner writ_owner; body bb7c8798981a63e36bb4c4c27df3d8cf
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -5248,7 +5248,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.resume_run(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 18dd0e8d20188c577efcbd59819ab9df
+--   plpgsql, volatile; owner writ_owner; body 17831d871d4aa00956d671d45eedc13c
 --   set enable_seqscan=off
 
 -- function writ_data.retire_day(p_day date) returns bigint
@@ -5293,7 +5293,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 6b349a069fc75205d4ea4efd4c5f2898
 
 -- function writ_data.seal_events(p_rows integer, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body c86698d4450c916bcf7dcc2267d0316a
+--   plpgsql, volatile; owner writ_owner; body d28c2dc9b82639fa2d5011ca7a79d8a3
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -5389,7 +5389,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body b17ae483400257c0efc4332081fb3f27
 
 -- function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], p_artifacts jsonb DEFAULT NULL::jsonb, OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body 735a50da127ac12d8f867ab8d0b40b1a
+--   plpgsql, volatile; owner writ_owner; body d67e71e7302eab6f3fa7f6b47cd3f7a2
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -5427,7 +5427,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 0ee396db05b7acfc8e3103fbb582a8f6
 
 -- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[], OUT rows_taken integer, OUT stepped boolean, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos integer[]) returns record
---   plpgsql, volatile; owner writ_owner; body cf083ad5200da4e581d13bdb1f21084c
+--   plpgsql, volatile; owner writ_owner; body 2e58764a97cf38dec3894b9e1da38e27
 
 -- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f7378740eba6c4e551589edde38205d0

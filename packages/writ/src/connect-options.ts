@@ -12,42 +12,69 @@ export interface ConnectOptions {
   readonly connectionString?: string;
   /** For LISTEN, where connectionString leads through a pooler in transaction mode. */
   readonly listenConnectionString?: string;
-  /** Connections for the transactions of handlers; 10 unless given. Gate calls have four of their own. */
+  /**
+   * Connections for the transactions of handlers; 10 unless given. Gate calls have four of their
+   * own.
+   */
   readonly max?: number;
   /** How a connection calls itself in pg_stat_activity; `writ` unless given. */
   readonly applicationName?: string;
   /** How long a connection may take to be there; unlimited unless given. */
   readonly connectTimeout?: Duration;
-  /** Instead of a connection string: a connection or pool of `pg`, postgres.js, Kysely or Drizzle. Enough to enqueue, not to work. */
+  /**
+   * Instead of a connection string: a connection or pool of `pg`, postgres.js, Kysely or Drizzle.
+   * Enough to enqueue, not to work.
+   */
   readonly db?: AnyConnection;
   /** Who enqueues, for the record; `app` unless given. */
   readonly actor?: string;
   /** Whose things calls are about that do not say; `default` unless given. */
   readonly tenant?: string;
-  /** The key of a principal, as whom contracts are proposed, approved and activated unless a call says otherwise. */
+  /**
+   * The key of a principal, as whom contracts are proposed, approved and activated unless a call
+   * says otherwise.
+   */
   readonly key?: string;
-  /** Where this database's checkpoints are kept outside: one that is older than what is known there is refused. */
+  /**
+   * Where this database's checkpoints are kept outside: one that is older than what is known there
+   * is refused.
+   */
   readonly ledger?: Outside;
   /** Where handlers put what is too large for a row: `fileArtifacts` or `s3Artifacts`. */
   readonly artifacts?: ArtifactStore;
   /**
-   * How long the database may take with a write of a run before it counts as unanswered: '3s' unless given. A report of a worker is then made again, and `runs.append` is refused
-   * with WRITE_BUDGET_EXCEEDED. Not a setting in the database: what is to be known when it is slow cannot be asked of it.
+   * How long the database may take with a write of a run before it counts as unanswered: '3s'
+   * unless given. A report of a worker is then made again, and `runs.append` is refused with
+   * WRITE_BUDGET_EXCEEDED. Not a setting in the database: what is to be known when it is slow
+   * cannot be asked of it.
    */
   readonly writeBudget?: Duration;
-  /** A folder of this machine, for a StepStarted of another engine that the database does not take in time: `runs.append` answers when it is there, and it is appended later. */
+  /**
+   * A folder of this machine, for a StepStarted of another engine that the database does not take
+   * in time: `runs.append` answers when it is there, and it is appended later.
+   */
   readonly spool?: string;
   /**
-   * Which events of another engine may wait in the spool: `['StepStarted']` unless given. Events that end a step, and
-   * those that move the run, never may.
+   * Which events of another engine may wait in the spool: `['StepStarted']` unless given. Events
+   * that end a step, and those that move the run, never may.
    */
   readonly failOpen?: readonly FailOpenEvent[];
   /** Who may send which signal to which run; everybody who can connect unless given. */
   readonly authorizeSignal?: AuthorizeSignal;
-  /** Where secrets are that plans and handlers name. Of the connection and not of one worker: what is known as a secret is kept out of what it sends, too. */
+  /**
+   * Where secrets are that plans and handlers name. Of the connection and not of one worker: what
+   * is known as a secret is kept out of what it sends, too.
+   */
   readonly secrets?: SecretsProvider;
-  /** How long a secret is kept in memory before it is asked for again; '1m' unless given, 0 for not at all. */
+  /**
+   * How long a secret is kept in memory before it is asked for again; '1m' unless given, 0 for not
+   * at all.
+   */
   readonly secretsCache?: Duration;
-  /** Tells OpenTelemetry what is in the database each time metrics are collected: backlog, lag, alerts. For one process of all, since each would tell the same. Register the SDK before you connect. */
+  /**
+   * Tells OpenTelemetry what is in the database each time metrics are collected: backlog, lag,
+   * alerts. For one process of all, since each would tell the same. Register the SDK before you
+   * connect.
+   */
   readonly observe?: boolean;
 }

@@ -86,7 +86,10 @@ export interface Login {
 
 /** On whose behalf the calls of a bound connection are made. */
 export interface Caller {
-  /** Who acts: the key of a principal or, where a login with writ_server has authenticated it, its name. */
+  /**
+   * Who acts: the key of a principal or, where a login with writ_server has authenticated it, its
+   * name.
+   */
   readonly as?: Actor;
   /** Whose things the calls are about, unless one says otherwise. */
   readonly tenant?: string;
@@ -130,7 +133,8 @@ export class Writ {
   #stopObserving: (() => void) | undefined;
   #closed = false;
 
-  // Each layer is made when it is first used: a queue user pays for a queue, a request for its call.
+  // Each layer is made when it is first used: a queue user pays for a queue, a request for its
+  // call.
   #schedules: Schedules | undefined;
   #runs: Runs | undefined;
   #plans: Plans | undefined;
@@ -379,7 +383,10 @@ export class Writ {
     return this.#governance.trust;
   }
 
-  /** Capabilities and values in memory, followed as they change. Begun with its `start`, ended with its `stop` or with this connection. */
+  /**
+   * Capabilities and values in memory, followed as they change. Begun with its `start`, ended with
+   * its `stop` or with this connection.
+   */
   flags(options: FollowFlagsOptions = {}): Flags {
     return this.#governance.flags(options);
   }
@@ -389,7 +396,9 @@ export class Writ {
     return this.#events.destinations;
   }
 
-  /** The same connection on behalf of a caller. It is not closed by itself, and starts no workers. */
+  /**
+   * The same connection on behalf of a caller. It is not closed by itself, and starts no workers.
+   */
   with({ as, tenant, actor, once, signal, requestId, onlyTenant }: Caller): Writ {
     return new Writ(
       {
@@ -448,7 +457,10 @@ export class Writ {
     return planMigration(this.#db);
   }
 
-  /** Enqueues a job. Resolves when it is durable, or, with `db`, when it is part of your transaction. Throws WritRefusal. */
+  /**
+   * Enqueues a job. Resolves when it is durable, or, with `db`, when it is part of your
+   * transaction. Throws WritRefusal.
+   */
   async enqueue<Sent, Received>(
     job: JobKind<Sent, Received>,
     ...[input, options = {}]: InputOf<Sent>
@@ -493,7 +505,10 @@ export class Writ {
     }
   }
 
-  /** Enqueues many jobs of one kind in one call, all or none: the first refusal is thrown, and then nothing is enqueued. */
+  /**
+   * Enqueues many jobs of one kind in one call, all or none: the first refusal is thrown, and then
+   * nothing is enqueued.
+   */
   async enqueueMany<Sent, Received>(
     job: JobKind<Sent, Received>,
     items: readonly ManyItem<Sent>[],
@@ -526,7 +541,10 @@ export class Writ {
     );
   }
 
-  /** Emits jobs of one or several kinds that belong together, all or none. With the same `key` or `id` again it answers what is there. */
+  /**
+   * Emits jobs of one or several kinds that belong together, all or none. With the same `key` or
+   * `id` again it answers what is there.
+   */
   async emitGraph<Sents extends readonly unknown[]>(
     workflow: Workflow,
     jobs: readonly [...{ [Place in keyof Sents]: GraphJob<Sents[Place]> }],
@@ -691,18 +709,27 @@ export class Writ {
     return { kind: job.kind, ...(await this.#producer.register(job, 'worker')) };
   }
 
-  /** Drives governors in this process, without carrying their actions out: workers with `governor` do both. It is stopped by its own `stop`, or by `close`. */
+  /**
+   * Drives governors in this process, without carrying their actions out: workers with `governor`
+   * do both. It is stopped by its own `stop`, or by `close`.
+   */
   drive(options: DriveOptions = {}): Promise<{ stop(): Promise<void> }> {
     if (!this.#pools) throw new WritError('connection_string_required');
     return this.governors.drive(this.#pools.transactions, options);
   }
 
-  /** Starts a relay, which tells destinations what happens. It is stopped by its own `stop`, or by `close`. */
+  /**
+   * Starts a relay, which tells destinations what happens. It is stopped by its own `stop`, or by
+   * `close`.
+   */
   relay(options: RelayOptions): Promise<Relay> {
     return this.#events.relay(options);
   }
 
-  /** What is recorded, as it is recorded: an endless stream of events, each with the position to go on from. */
+  /**
+   * What is recorded, as it is recorded: an endless stream of events, each with the position to go
+   * on from.
+   */
   events(options: FollowOptions = {}): AsyncGenerator<Followed, void, void> {
     return this.#events.events(options);
   }

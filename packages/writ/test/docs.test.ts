@@ -1,4 +1,7 @@
-/** The code in the README and the pages of docs/ is run as it stands, by a newcomer's means: a folder of its own, the built package, a database. */
+/**
+ * The code in the README and the pages of docs/ is run as it stands, by a newcomer's means: a
+ * folder of its own, the built package, a database.
+ */
 import { execFile, spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -40,8 +43,10 @@ afterEach(async () => {
 /** The first block of a language after a text. */
 function block(page: string, language: string, after = ''): string {
   const text = readFileSync(join(root, page), 'utf8');
+  // A line of the page may end within the text.
+  const wrapped = after.split(' ').map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(
-    text.slice(text.indexOf(after)),
+    text.slice(text.search(wrapped.join('\\s+'))),
   );
   if (!found?.[1]) throw new Error(`${page} has no ${language} after ${after}`);
   return found[1];

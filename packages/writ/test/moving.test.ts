@@ -1,4 +1,7 @@
-/** Our side of docs/moving.md is one program, in the page's order: it is run as it stands, against the built package. */
+/**
+ * Our side of docs/moving.md is one program, in the page's order: it is run as it stands, against
+ * the built package.
+ */
 import { execFile } from 'node:child_process';
 import {
   existsSync,

@@ -1,7 +1,7 @@
 /**
- * The packages as users get them: what is in them, whether they resolve, and that an install into an
- * empty folder can be imported and run. Needs dist/, which `npm run build` makes, and the registry
- * or npm's cache for the few dependencies.
+ * The packages as users get them: what is in them, whether they resolve, and that an install into
+ * an empty folder can be imported and run. Needs dist/, which `npm run build` makes, and the
+ * registry or npm's cache for the few dependencies.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -3,8 +3,9 @@
  * only notice when a line is reached. SQL functions are checked when they are created. Part of
  * `CI=true npm test`; by itself: node packages/writ/test/plpgsql-check.mjs
  *
- * The extension is Debian's postgresql-15-plpgsql-check. PostgreSQL 15 looks for extensions in its own
- * folder only, so its functions are declared here by hand, from the library where Debian has put it.
+ * The extension is Debian's postgresql-15-plpgsql-check. PostgreSQL 15 looks for extensions in its
+ * own folder only, so its functions are declared here by hand, from the library where Debian has
+ * put it.
  */
 // @ts-check
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

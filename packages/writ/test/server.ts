@@ -1,6 +1,7 @@
 /**
- * One PostgreSQL for the whole run: 18, or the line that WRIT_TEST_POSTGRES names. WRIT_TEST_DATABASE_URL replaces it. WRIT_TEST_POOLER puts a pooler
- * in transaction mode before it, through which the tests then go: `mean` or `pgbouncer`.
+ * One PostgreSQL for the whole run: 18, or the line that WRIT_TEST_POSTGRES names.
+ * WRIT_TEST_DATABASE_URL replaces it. WRIT_TEST_POOLER puts a pooler in transaction mode before it,
+ * through which the tests then go: `mean` or `pgbouncer`.
  */
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
@@ -37,7 +38,10 @@ export async function setup(): Promise<void> {
   process.env.WRIT_TEST_POOLER_URL = pooler.connectionString;
 }
 
-/** Thousands of databases are made and dropped, of hundreds of files each: where there is memory to spare, in memory. */
+/**
+ * Thousands of databases are made and dropped, of hundreds of files each: where there is memory to
+ * spare, in memory.
+ */
 export async function inMemory<T>(start: () => Promise<T>): Promise<T> {
   const before = process.env.TMPDIR;
   const enough = 8 * 2 ** 30;
@@ -53,7 +57,10 @@ export async function inMemory<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Lets everybody in from loopback without a password: pgbouncer does not know those of roles that tests make. */
+/**
+ * Lets everybody in from loopback without a password: pgbouncer does not know those of roles that
+ * tests make.
+ */
 function openDoor(): string {
   folder = mkdtempSync(join(tmpdir(), 'writ-hba-'));
   chmodSync(folder, 0o755);

@@ -1,6 +1,7 @@
 /**
- * The repository checks itself: that layers import only what lies below them, that SQL is where it belongs, that files are short, alive and
- * named as our vocabulary says, that links lead somewhere, and that nothing of the machine it was written on has stayed behind.
+ * The repository checks itself: that layers import only what lies below them, that SQL is where it
+ * belongs, that files are short, alive and named as our vocabulary says, that links lead somewhere,
+ * and that nothing of the machine it was written on has stayed behind.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize, relative } from 'node:path';
@@ -45,7 +46,10 @@ const layers = Object.keys(layersBelow);
 const below = (layer: string): string[] => layers.slice(0, layers.indexOf(layer));
 const layerOf = (path: string) => path.split('/')[1] as string;
 
-/** Files that a file imports, names in a URL, or starts as a thread or process: by path, as they are in src/. */
+/**
+ * Files that a file imports, names in a URL, or starts as a thread or process: by path, as they are
+ * in src/.
+ */
 function imports(path: string): string[] {
   const specifiers = [
     ...read(path).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g),
@@ -88,7 +92,8 @@ describe('layers', () => {
 describe('SQL', () => {
   const statement =
     /['"`]\s*(?:select\s+\S|insert into|update \w+[\w.]* set|delete from|create (?:or replace )?(?:table|function|view|schema|role)|truncate )/i;
-  // The guard of a machine is generated where the machine is declared; nothing there is sent to a database.
+  // The guard of a machine is generated where the machine is declared; nothing there is sent to a
+  // database.
   const homes = new RegExp(
     `^src/(?:database|${Object.keys(databaseLayers).join('|')}|testing|demo|cli/doctor)/|^src/(?:machines/guard|cli/connection|cli/commands/migrate|writ)\\.ts$`,
   );

@@ -1,4 +1,7 @@
-/** Governance jobs, by the paths and names of their specification. None is made here: an activation makes it. */
+/**
+ * Governance jobs, by the paths and names of their specification. None is made here: an activation
+ * makes it.
+ */
 import Type from 'typebox';
 import { act, read } from '../operation.js';
 import {

@@ -1,4 +1,7 @@
-/** Contracts: proposed, previewed, reviewed and activated. An approval carries the person's own signature. */
+/**
+ * Contracts: proposed, previewed, reviewed and activated. An approval carries the person's own
+ *            signature.
+ */
 import Type from 'typebox';
 import { act, read } from '../operation.js';
 import {

@@ -259,8 +259,8 @@ begin
     'for each statement execute function writ_data.refuse_change()', v_name);
   execute format(
     'alter table writ_data.receipt attach partition writ_data.%I for values from (%L) to (%L)',
-    -- As texts: %L would write a time in the caller's DateStyle and TimeZone, and PostgreSQL can read
-    -- an abbreviation of a time zone as another one.
+    -- As texts: %L would write a time in the caller's DateStyle and TimeZone, and PostgreSQL can
+    -- read an abbreviation of a time zone as another one.
     v_name,
     to_char(v_first, 'YYYY-MM-DD"T00:00:00Z"'),
     to_char(v_first + interval '1 month', 'YYYY-MM-DD"T00:00:00Z"'));

@@ -25,8 +25,8 @@ create table writ_data.governor (
   created_at  timestamptz not null,
   constraint one_governor_per_product_and_tenant unique (tenant_id, sku_id),
   constraint tenant_and_product_are_names
-    -- Every update asks again. Lengths by themselves: a bounded repetition in a pattern costs twenty
-    -- times as much.
+    -- Every update asks again. Lengths by themselves: a bounded repetition in a pattern costs
+    -- twenty times as much.
     check (length(tenant_id) <= 100 and tenant_id ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]*$'
       and length(sku_id) <= 100 and sku_id ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]*$'),
   constraint state_is_known

@@ -1,7 +1,8 @@
 /**
- * Artifacts in a folder. A put writes to a temporary name, flushes the file, renames it to its final name, and flushes the folders: a crash before
- * the rename leaves a temporary file, which a sweep removes a day later, and never half an artifact under its name. A sweep goes by
- * names: it opens only the folders of days that have come, and no file.
+ * Artifacts in a folder. A put writes to a temporary name, flushes the file, renames it to its
+ * final name, and flushes the folders: a crash before the rename leaves a temporary file, which a
+ * sweep removes a day later, and never half an artifact under its name. A sweep goes by names: it
+ * opens only the folders of days that have come, and no file.
  */
 import { constants, type Dirent } from 'node:fs';
 import {
@@ -25,9 +26,15 @@ import { hasExpired, isOver, isTenantFolder, mayBeDue } from './key.js';
 import { Artifacts, type Medium, type StoreOptions } from './store.js';
 
 export interface FileArtifactsOptions extends StoreOptions {
-  /** Where they lie; it is made when the first one comes. Workers on several machines share one folder, or use S3. */
+  /**
+   * Where they lie; it is made when the first one comes. Workers on several machines share one
+   * folder, or use S3.
+   */
   readonly folder: string;
-  /** What the store is called in references, so that these outlive a move of the folder; `files` unless given. */
+  /**
+   * What the store is called in references, so that these outlive a move of the folder; `files`
+   * unless given.
+   */
   readonly name?: string;
 }
 
@@ -68,7 +75,8 @@ class Folder implements Medium {
       }
       await this.#try(() => this.#publish(temporary, join(this.#root, key)));
     } catch (error) {
-      await unlink(temporary).catch(() => undefined); // the first error is the one to report; a sweep removes what stays
+      // the first error is the one to report; a sweep removes what stays
+      await unlink(temporary).catch(() => undefined);
       throw error;
     }
   }
@@ -153,7 +161,10 @@ class Folder implements Medium {
     return deleted;
   }
 
-  /** What a crash left in the middle of a put. One that is going on has been written to within a day. */
+  /**
+   * What a crash left in the middle of a put. One that is going on has been written to within a
+   * day.
+   */
   async #removeAbandoned(): Promise<void> {
     const folder = join(this.#root, incoming);
     for (const name of (await readdir(folder).catch(unless('ENOENT'))) ?? []) {

@@ -1,8 +1,10 @@
 /**
- * Where an artifact lies in its store: `tenant/day/time_run_id.kind`. Day and time are those of its expiry, so that the names of a tenant, in
- * their order, are in the order in which they fall due, and a sweep goes by names alone; what is kept for ever lies behind them, under
- * the day on which it came. The run is there if it is of one, and the id is its own: no two puts share a place, and so
- * deleting one never takes the other. A key that is read is held against this form as a whole, which leaves no way out of the store.
+ * Where an artifact lies in its store: `tenant/day/time_run_id.kind`. Day and time are those of its
+ * expiry, so that the names of a tenant, in their order, are in the order in which they fall due,
+ * and a sweep goes by names alone; what is kept for ever lies behind them, under the day on which
+ * it came. The run is there if it is of one, and the id is its own: no two puts share a place, and
+ * so deleting one never takes the other. A key that is read is held against this form as a whole,
+ * which leaves no way out of the store.
  */
 import { createHash } from 'node:crypto';
 import { isUuid, uuidv7 } from '../database/uuid.js';
@@ -30,7 +32,10 @@ export function assertKind(kind: unknown): void {
   );
 }
 
-/** A tenant is any text; a folder is not. What folders, keys and URIs cannot all hold is written in hexadecimal behind a !, and what is too long becomes its hash. */
+/**
+ * A tenant is any text; a folder is not. What folders, keys and URIs cannot all hold is written in
+ * hexadecimal behind a !, and what is too long becomes its hash.
+ */
 export function tenantFolder(tenant: string): string {
   if (tenant.length === 0 || tenant.length > 200 || !tenant.isWellFormed())
     throw new WritError('invalid_tenant');

@@ -1,4 +1,7 @@
-/** The part of @aws-sdk/client-s3 that is used, in types of our own: it is installed by those who keep artifacts there, and loaded on first use. */
+/**
+ * The part of @aws-sdk/client-s3 that is used, in types of our own: it is installed by those who
+ * keep artifacts there, and loaded on first use.
+ */
 import type { Readable } from 'node:stream';
 import { WritError } from '../errors/index.js';
 
@@ -87,7 +90,8 @@ export type Send = <Call extends keyof S3Calls>(
 
 export async function connectS3(options: S3ClientOptions): Promise<Send> {
   const sdk = await loadSdk();
-  // Checksums only where S3 asks for them: other storage does not know the newer ones, and we check more than they do.
+  // Checksums only where S3 asks for them: other storage does not know the newer ones, and we check
+  // more than they do.
   const client = new sdk.S3Client({
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

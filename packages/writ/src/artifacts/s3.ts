@@ -1,7 +1,9 @@
 /**
- * Artifacts in a bucket of S3, or of storage that speaks as S3 does. What fits into one part is one request; what does not is uploaded in parts,
- * two of them in memory at most, and appears when the last is there. A crash in between leaves parts without an object, which a lifecycle rule
- * of the bucket removes (docs/artifacts.md). A sweep lists what is due, and a few keys beyond, of each tenant.
+ * Artifacts in a bucket of S3, or of storage that speaks as S3 does. What fits into one part is one
+ * request; what does not is uploaded in parts, two of them in memory at most, and appears when the
+ * last is there. A crash in between leaves parts without an object, which a lifecycle rule of the
+ * bucket removes (docs/artifacts.md). A sweep lists what is due, and a few keys beyond, of each
+ * tenant.
  */
 import { WritError } from '../errors/index.js';
 import type { ArtifactStore } from '../queue/artifacts.js';
@@ -14,7 +16,10 @@ export interface S3ArtifactsOptions extends StoreOptions {
   readonly bucket: string;
   /** What keys begin with, such as `writ/artifacts`; nothing unless given. */
   readonly prefix?: string;
-  /** Options of the client: region, endpoint, credentials. What is left out is found in the environment, as Amazon's tools do. */
+  /**
+   * Options of the client: region, endpoint, credentials. What is left out is found in the
+   * environment, as Amazon's tools do.
+   */
   readonly client?: S3ClientOptions;
 }
 
@@ -151,7 +156,10 @@ class Bucket implements Medium {
     await this.#send('DeleteObject', this.#place(key));
   }
 
-  /** Keys come in the order of their names, and so those of a tenant in the order in which they fall due: at the first that is not, on to the next tenant. */
+  /**
+   * Keys come in the order of their names, and so those of a tenant in the order in which they fall
+   * due: at the first that is not, on to the next tenant.
+   */
   async sweep(now: Date): Promise<number> {
     let deleted = 0;
     let StartAfter = this.#prefix;
@@ -203,8 +211,9 @@ class Bucket implements Medium {
   };
 
   /**
-   * What the client throws: an answer with a status, or no answer. Anything else is a fault of a program, and stays itself. The client's
-   * own error holds the request with its signature and token, which belong into no log: what is passed on is its name and words.
+   * What the client throws: an answer with a status, or no answer. Anything else is a fault of a
+   * program, and stays itself. The client's own error holds the request with its signature and
+   * token, which belong into no log: what is passed on is its name and words.
    */
   faultOf(error: unknown): unknown {
     if (!(error instanceof Error) || error instanceof WritError) return error;

@@ -1,4 +1,7 @@
-/** What every store of artifacts does alike: names, retention, bounds, and checks of references. Where the bytes lie is its medium's concern. */
+/**
+ * What every store of artifacts does alike: names, retention, bounds, and checks of references.
+ * Where the bytes lie is its medium's concern.
+ */
 import type { Readable } from 'node:stream';
 import { WritError } from '../errors/index.js';
 import type {
@@ -13,7 +16,10 @@ import { Counted, checked } from './content.js';
 import { assertKind, newKey, parseKey, tenantFolder } from './key.js';
 
 export interface StoreOptions {
-  /** How long each kind is kept: `{ 'log-bundle': '30d', '*': '365d' }`. A kind that is not named, without `*`, is kept for ever. */
+  /**
+   * How long each kind is kept: `{ 'log-bundle': '30d', '*': '365d' }`. A kind that is not named,
+   * without `*`, is kept for ever.
+   */
   readonly retention?: Readonly<Record<string, Duration>>;
   /** The largest artifact; 1 GiB unless given. */
   readonly maxBytes?: number;
@@ -23,7 +29,10 @@ export interface StoreOptions {
 export interface Medium {
   /** What the URIs of this store begin with. */
   readonly base: string;
-  /** All of it becomes visible under the key, durably, or nothing. Errors of `chunks` pass through as they are. */
+  /**
+   * All of it becomes visible under the key, durably, or nothing. Errors of `chunks` pass through
+   * as they are.
+   */
   write(
     key: string,
     chunks: AsyncIterable<Buffer>,

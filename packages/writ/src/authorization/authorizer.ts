@@ -13,7 +13,10 @@ export interface PermissionQuestion {
 
 export interface PermissionAnswer {
   readonly allowed: boolean;
-  /** Of everything that the answer was taken from: another answer to the same question comes from another set. */
+  /**
+   * Of everything that the answer was taken from: another answer to the same question comes from
+   * another set.
+   */
   readonly policy_set_hash: string;
 }
 
@@ -29,7 +32,10 @@ interface Granted {
   readonly hash: string;
 }
 
-/** A principal may do what its permissions name, exactly. Questions that are asked at the same time about one tenant travel together. */
+/**
+ * A principal may do what its permissions name, exactly. Questions that are asked at the same time
+ * about one tenant travel together.
+ */
 export function grantedPermissions(db: Queryable): Authorizer {
   /** Of those who wait for an answer: the gate is asked about one tenant at a time. */
   const byTenant = new Map<
@@ -59,7 +65,10 @@ export function grantedPermissions(db: Queryable): Authorizer {
   };
 }
 
-/** In the order of the principals, each asked for once. Whoever the gate does not name is not known to it, and that is a fault: it answers for everybody. */
+/**
+ * In the order of the principals, each asked for once. Whoever the gate does not name is not known
+ * to it, and that is a fault: it answers for everybody.
+ */
 async function askFor(
   db: Queryable,
   tenant: string,

@@ -1,4 +1,7 @@
-/** What every command shares: how its options are read, and how an argument is checked before anything is asked of the database. */
+/**
+ * What every command shares: how its options are read, and how an argument is checked before
+ * anything is asked of the database.
+ */
 import { type Command, InvalidArgumentError } from 'commander';
 import { isUuid } from '../database/uuid.js';
 import { type Duration, milliseconds } from '../queue/duration.js';

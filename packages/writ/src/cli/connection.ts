@@ -20,7 +20,9 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The connection string to use: the option, the environment, or the embedded server of this folder. */
+/**
+ * The connection string to use: the option, the environment, or the embedded server of this folder.
+ */
 export function connectionString(option: string | undefined): string {
   const given = option ?? (process.env.DATABASE_URL || undefined);
   if (given !== undefined)
@@ -68,7 +70,10 @@ export function actor(option?: string): string {
   }
 }
 
-/** Ends an embedded server. One that is gone already, as after a Ctrl-C that reached it too, is not waited for. */
+/**
+ * Ends an embedded server. One that is gone already, as after a Ctrl-C that reached it too, is not
+ * waited for.
+ */
 export async function stopServer(server: EmbeddedServer): Promise<void> {
   if (server.pid !== undefined && isAlive(server.pid)) await server.stop();
 }
@@ -86,7 +91,10 @@ export class Session {
     this.target = describeTarget(url);
   }
 
-  /** A second session beside this one, with the same database or another, that does not wait long for anything. */
+  /**
+   * A second session beside this one, with the same database or another, that does not wait long
+   * for anything.
+   */
   beside<T>(use: (session: Session) => Promise<T>, url = this.url): Promise<T> {
     return withSession(url, use, { installed: false, withinMs: 5_000 });
   }

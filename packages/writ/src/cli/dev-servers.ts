@@ -1,9 +1,9 @@
 /**
- * The servers that `writ dev` has started for this user. Their records lie in a folder of the user's
- * own, never in the folder that a server is for: whoever gave you that folder, as a repository or an
- * archive, could have written there what they like, and a command would send your password and key to
- * an address of theirs. A record counts only if nobody else could have written it and the server that
- * it names runs on the data of that folder.
+ * The servers that `writ dev` has started for this user. Their records lie in a folder of the
+ * user's own, never in the folder that a server is for: whoever gave you that folder, as a
+ * repository or an archive, could have written there what they like, and a command would send your
+ * password and key to an address of theirs. A record counts only if nobody else could have written
+ * it and the server that it names runs on the data of that folder.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -56,7 +56,10 @@ function realFolder(folder: string): string | undefined {
   }
 }
 
-/** The server that runs for this folder, if one does. A record that a crash left behind counts for nothing. */
+/**
+ * The server that runs for this folder, if one does. A record that a crash left behind counts for
+ * nothing.
+ */
 export function runningServer(folder = serverFolder()): DevServer | undefined {
   const real = realFolder(folder);
   const server = real === undefined ? undefined : stored(real)?.server;
@@ -69,7 +72,9 @@ export function madeHere(folder: string): boolean {
   return real !== undefined && stored(real) !== undefined;
 }
 
-/** Leaves word that this user's `writ dev` made a folder's data, and which server runs on it now. */
+/**
+ * Leaves word that this user's `writ dev` made a folder's data, and which server runs on it now.
+ */
 export function keepRecord(folder: string, server?: DevServer): void {
   const real = realpathSync(folder);
   const path = recordOf(real);
@@ -102,7 +107,8 @@ export function forgetServer(folder: string): void {
   try {
     keepRecord(folder);
   } catch {
-    // The folder is gone, or cannot be written: a server that has ended is found out by its process.
+    // The folder is gone, or cannot be written: a server that has ended is found out by its
+    // process.
   }
 }
 
@@ -159,8 +165,9 @@ function notOwn({ uid, mode }: Stats): string | undefined {
 }
 
 /**
- * Whether this process is the server of that data, at that port. PostgreSQL says so in postmaster.pid;
- * the system says that the process is there, is this user's and, on Linux, works in that folder.
+ * Whether this process is the server of that data, at that port. PostgreSQL says so in
+ * postmaster.pid; the system says that the process is there, is this user's and, on Linux, works in
+ * that folder.
  */
 function servesData({ pid, port }: DevServer, data: string): boolean {
   try {

@@ -1,6 +1,6 @@
 /**
- * Numbers in files and options, before JavaScript rounds them. Persons approve what is printed, so a
- * number that would be printed as another one is refused instead of rounded.
+ * Numbers in files and options, before JavaScript rounds them. Persons approve what is printed, so
+ * a number that would be printed as another one is refused instead of rounded.
  */
 import type { Document } from 'yaml';
 import { WritRefusal } from '../errors/index.js';

@@ -1,4 +1,7 @@
-/** What goes wrong in a command, as a person should read it: what happened, to what, what to do; and the exit code that says it to a program. */
+/**
+ * What goes wrong in a command, as a person should read it: what happened, to what, what to do; and
+ * the exit code that says it to a program.
+ */
 
 import { remedyOf } from '../errors/advice/codes.js';
 import { fromDatabase, WritError } from '../errors/index.js';
@@ -98,7 +101,10 @@ export function explain(thrown: unknown): Explanation {
   };
 }
 
-/** Commands look at Writ's own objects only, so one that is not there means a schema that is older than this package. */
+/**
+ * Commands look at Writ's own objects only, so one that is not there means a schema that is older
+ * than this package.
+ */
 function asWritError(error: unknown): unknown {
   if (error instanceof WritError || !(error instanceof Error)) return error;
   const { code } = error as Error & { code?: string };

@@ -33,7 +33,10 @@ export const unwritable = (path: string, error: unknown): Failure =>
     { cause: error },
   );
 
-/** Writes a key to a file of its own that only its owner can read, and is back when it is on the disk. `option` is where another path can be given. */
+/**
+ * Writes a key to a file of its own that only its owner can read, and is back when it is on the
+ * disk. `option` is where another path can be given.
+ */
 export function writeKey(path: string, text: string, option: string): void {
   try {
     const file = openSync(path, 'wx', 0o600);

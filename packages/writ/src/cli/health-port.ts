@@ -1,8 +1,8 @@
 /**
- * The probes of `writ worker --health-port`. GET /live and GET /ready answer 200 or 503, and nothing
- * but that word: whoever reaches the port learns no name, address or figure. The server listens on all
- * interfaces, because a kubelet asks at the address of the pod. It shares the event loop with the
- * handlers: a handler that blocks the loop also blocks the probes.
+ * The probes of `writ worker --health-port`. GET /live and GET /ready answer 200 or 503, and
+ * nothing but that word: whoever reaches the port learns no name, address or figure. The server
+ * listens on all interfaces, because a kubelet asks at the address of the pod. It shares the event
+ * loop with the handlers: a handler that blocks the loop also blocks the probes.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -49,7 +49,8 @@ export class HealthPort {
       );
       this.#server.listen(port, done);
     });
-    this.#server.removeAllListeners('error').on('error', () => undefined); // a failed accept is no fault of the worker
+    // a failed accept is no fault of the worker
+    this.#server.removeAllListeners('error').on('error', () => undefined);
     return (this.#server.address() as AddressInfo).port;
   }
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The command `writ`. Each command is a file in commands/; here is what they share: errors and exit codes. */
+/**
+ * The command `writ`. Each command is a file in commands/; here is what they share: errors and exit
+ * codes.
+ */
 import { CommanderError } from 'commander';
 import { printableJson } from '../errors/printable.js';
 import { exitCodes, explain } from './failure.js';

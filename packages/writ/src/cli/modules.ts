@@ -1,4 +1,7 @@
-/** JavaScript modules that a command is given: what they export, and what is wrong with one that cannot be loaded, in words. */
+/**
+ * JavaScript modules that a command is given: what they export, and what is wrong with one that
+ * cannot be loaded, in words.
+ */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyStepType } from '../governance/steps.js';

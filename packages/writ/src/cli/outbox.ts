@@ -1,4 +1,6 @@
-/** What the commands of the outbox share: names, addresses, where secrets are, and events as lines. */
+/**
+ * What the commands of the outbox share: names, addresses, where secrets are, and events as lines.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -47,8 +49,8 @@ export const placesOf = (name: string): string =>
   `${secretVariable(name)}, or the file ${name} in the folder ${folderVariable}`;
 
 /**
- * A secret of webhooks. The database has only its name. A file is read each time, so that a rotation
- * needs no restart.
+ * A secret of webhooks. The database has only its name. A file is read each time, so that a
+ * rotation needs no restart.
  */
 export function secretOf(name: string): string {
   const given = process.env[secretVariable(name)];

@@ -1,7 +1,9 @@
 /**
- * How commands speak: tables and sentences for people, JSON for programs. Data goes to standard output, everything else to standard error.
- * Most of what is printed was written by somebody else: kinds, tenants, titles, messages of errors. `onScreen` is the one place through which
- * it reaches a terminal, and lets nothing through that a terminal would obey but the colours that `style` has put there.
+ * How commands speak: tables and sentences for people, JSON for programs. Data goes to standard
+ * output, everything else to standard error. Most of what is printed was written by somebody else:
+ * kinds, tenants, titles, messages of errors. `onScreen` is the one place through which it reaches
+ * a terminal, and lets nothing through that a terminal would obey but the colours that `style` has
+ * put there.
  */
 import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
@@ -38,7 +40,8 @@ export class Output {
 
   style(style: Style, text: string): string {
     if (!this.colours) return text;
-    // The decision is made above, once; newer versions of Node would otherwise look at the stream again.
+    // The decision is made above, once; newer versions of Node would otherwise look at the stream
+    // again.
     const [before = '', behind = ''] = styleText(style, '|', { validateStream: false }).split('|');
     return before.replaceAll('\u001b', ours) + text + behind.replaceAll('\u001b', ours);
   }
@@ -54,7 +57,10 @@ export class Output {
     process.stdout.write(`${onScreen(text)}\n`);
   }
 
-  /** What is said beside the data, and so must not be in it; what to do about it goes on a line of its own. */
+  /**
+   * What is said beside the data, and so must not be in it; what to do about it goes on a line of
+   * its own.
+   */
   note(text: string, remedy?: string): void {
     for (const line of remedy === undefined ? [text] : [text, `      ${remedy}`])
       process.stderr.write(`${onScreen(redact(line))}\n`);
@@ -107,13 +113,19 @@ export class Output {
   }
 }
 
-/** The beginning of our own escape sequences until they are printed. Random, so that no text from a database can hold it. */
+/**
+ * The beginning of our own escape sequences until they are printed. Random, so that no text from a
+ * database can hold it.
+ */
 const ours = `\u001b${randomBytes(12).toString('hex')}`;
 const escapes = new RegExp(`(${ours}\\[[0-9;]*m)`, 'g');
 
 export const visible = (text: string): string => text.replace(escapes, '');
 
-/** One line of text from anywhere: control characters are shown, not obeyed, and colours of ours stay. */
+/**
+ * One line of text from anywhere: control characters are shown, not obeyed, and colours of ours
+ * stay.
+ */
 export const oneLine = (text: string): string =>
   text
     .split(escapes)

@@ -1,6 +1,7 @@
 /**
- * The command line as data: every command with its options. main.ts runs it; the reference page is generated from it. A command is loaded when it
- * is named, because all of them together take longer to load than most of them take to run.
+ * The command line as data: every command with its options. main.ts runs it; the reference page is
+ * generated from it. A command is loaded when it is named, because all of them together take longer
+ * to load than most of them take to run.
  */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
@@ -59,7 +60,10 @@ const commands: Record<string, () => Promise<(program: Command) => void>> = {
   doctor: async () => (await import('./commands/doctor.js')).addDoctor,
 };
 
-/** Adds the command that the arguments name; all of them where none is named that there is, for the help. */
+/**
+ * Adds the command that the arguments name; all of them where none is named that there is, for the
+ * help.
+ */
 export async function addNamed(args: string[]): Promise<void> {
   const [name = ''] = program.parseOptions(args).operands;
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;

@@ -1,4 +1,7 @@
-/** Where `--secrets` says that secrets are: for workers, and for commands that read what stands outside. */
+/**
+ * Where `--secrets` says that secrets are: for workers, and for commands that read what stands
+ * outside.
+ */
 import type { Command } from 'commander';
 import { environmentSecrets } from '../secrets/environment.js';
 import { fileSecrets } from '../secrets/file.js';
@@ -25,7 +28,10 @@ export function secretsAt(place: string): SecretsProvider {
   );
 }
 
-/** Address and token come from where Vault's own command has them: a token does not belong on a command line. */
+/**
+ * Address and token come from where Vault's own command has them: a token does not belong on a
+ * command line.
+ */
 function vault(mount: string, path: string): SecretsProvider {
   const {
     VAULT_ADDR: address,

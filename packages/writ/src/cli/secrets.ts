@@ -1,6 +1,9 @@
 import { redactSecrets } from '../secrets/redaction.js';
 
-/** Keeps passwords out of what is printed: those of the connection strings in use, and whatever looks like one. */
+/**
+ * Keeps passwords out of what is printed: those of the connection strings in use, and whatever
+ * looks like one.
+ */
 const secrets = new Set<string>();
 
 export function keepSecret(connectionString: string): void {
@@ -11,15 +14,16 @@ export function keepSecret(connectionString: string): void {
 
 export function redact(text: string): string {
   let safe = withoutPasswords(redactSecrets(text)).replace(/(password=)[^\s&]+/gi, '$1***');
-  // A very short password would be found in every word; the patterns above still cover its connection string.
+  // A very short password would be found in every word; the patterns above still cover its
+  // connection string.
   for (const secret of secrets) if (secret.length >= 4) safe = safe.replaceAll(secret, '***');
   return safe;
 }
 
 /**
- * Replaces the password of every `scheme://user:password@`. It looks for `://` and goes on from there,
- * so each character is read a fixed number of times: one expression for the whole would begin at every
- * letter of a long word, and look for the @ behind every colon.
+ * Replaces the password of every `scheme://user:password@`. It looks for `://` and goes on from
+ * there, so each character is read a fixed number of times: one expression for the whole would
+ * begin at every letter of a long word, and look for the @ behind every colon.
  */
 function withoutPasswords(text: string): string {
   const user = /[^\s:/@]*:/y;

@@ -48,8 +48,8 @@ export const outputOf = (command: Command): Output =>
   new Output({ json: command.optsWithGlobals<Globals>().json === true });
 
 /**
- * Runs a command's action with a connection. `check` throws on wrong usage, before there is one, and
- * answers what the options are made into.
+ * Runs a command's action with a connection. `check` throws on wrong usage, before there is one,
+ * and answers what the options are made into.
  */
 export const action =
   <Given extends Options, Ready = void>(
@@ -156,9 +156,14 @@ export interface ActShape<Done, Given extends Options, Plan = undefined> {
   readonly says: (done: Done, call: Call<Given>, plan: Plan) => string | readonly string[];
   /** The answer as JSON; `do`'s own unless given. */
   readonly data?: (done: Done, call: Call<Given>, plan: Plan) => unknown;
-  /** Throws on wrong usage, and answers what the options are made into, where there are no `plans`. */
+  /**
+   * Throws on wrong usage, and answers what the options are made into, where there are no `plans`.
+   */
   readonly check?: (call: Call<Given>) => Plan | Promise<Plan>;
-  /** The question before the change; adds the option --yes. Nothing is asked if it answers undefined. */
+  /**
+   * The question before the change; adds the option --yes. Nothing is asked if it answers
+   * undefined.
+   */
   readonly asks?: (
     writ: Writ,
     call: Call<Given>,

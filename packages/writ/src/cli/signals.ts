@@ -1,5 +1,6 @@
 /**
- * Ctrl-C and SIGTERM for commands that run until they are stopped: the first asks for an orderly end, the second ends the process at once.
+ * Ctrl-C and SIGTERM for commands that run until they are stopped: the first asks for an orderly
+ * end, the second ends the process at once.
  */
 import { exitCodes } from './failure.js';
 
@@ -12,7 +13,10 @@ export interface Interruption {
   release(): void;
 }
 
-/** `alone` for commands that have started an embedded server: its package would end the process by itself, before anything is in order. */
+/**
+ * `alone` for commands that have started an embedded server: its package would end the process by
+ * itself, before anything is in order.
+ */
 export function interruption(options: { alone?: boolean } = {}): Interruption {
   if (options.alone)
     for (const signal of [...signals, 'SIGHUP', 'beforeExit'] as const)

@@ -1,4 +1,6 @@
-/** The library as a command uses it: one connection, the key and the secrets that its options name. */
+/**
+ * The library as a command uses it: one connection, the key and the secrets that its options name.
+ */
 import type { ConnectOptions } from '../connect-options.js';
 import { fromDatabase, WritError, WritRefusal } from '../errors/index.js';
 import { Writ } from '../writ.js';

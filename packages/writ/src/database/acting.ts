@@ -11,7 +11,8 @@ export interface Acting {
   /**
    * A key of the caller's, at most 255 characters. The same call with the same key, within
    * requests.retention_hours, changes nothing and answers what the first one answered. Another call
-   * with that key is refused (`once_conflict`). A refused call keeps no answer: it may be tried again.
+   * with that key is refused (`once_conflict`). A refused call keeps no answer: it may be tried
+   * again.
    */
   readonly once?: string;
   /** Aborts the wait for the answer. The call may still happen. */

@@ -1,4 +1,7 @@
-/** The write budget: how long the database may take with a write before the caller is told that nobody knows. */
+/**
+ * The write budget: how long the database may take with a write before the caller is told that
+ * nobody knows.
+ */
 import { WritError } from '../errors/index.js';
 
 export const defaultBudgetMs = 3_000;
@@ -11,7 +14,9 @@ export function budget(ms: number): number {
   return ms;
 }
 
-/** What `asked` answers, or WRITE_BUDGET_EXCEEDED after `ms`; what becomes of it then, nobody hears. */
+/**
+ * What `asked` answers, or WRITE_BUDGET_EXCEEDED after `ms`; what becomes of it then, nobody hears.
+ */
 export async function inTime<T>(asked: Promise<T>, ms: number, call: string): Promise<T> {
   let late: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {

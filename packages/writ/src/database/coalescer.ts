@@ -1,6 +1,7 @@
 /**
- * Calls that come at the same time travel together, in one round trip and one commit. Two batches are on their way at most; what comes meanwhile waits for the next. Whoever sends
- * has fixed the ids of what it sends, so a batch whose answer was lost is sent again.
+ * Calls that come at the same time travel together, in one round trip and one commit. Two batches
+ * are on their way at most; what comes meanwhile waits for the next. Whoever sends has fixed the
+ * ids of what it sends, so a batch whose answer was lost is sent again.
  */
 import { fromDatabase, isConnectionLoss } from '../errors/index.js';
 

@@ -1,6 +1,7 @@
 /**
- * What Writ asks of a database connection: run a statement with parameters, answer rows. A `pg` client or pool is one as it is; a
- * transaction of postgres.js, Kysely or Drizzle becomes one here, so that a job can be enqueued inside the caller's own transaction.
+ * What Writ asks of a database connection: run a statement with parameters, answer rows. A `pg`
+ * client or pool is one as it is; a transaction of postgres.js, Kysely or Drizzle becomes one here,
+ * so that a job can be enqueued inside the caller's own transaction.
  */
 import { WritError } from '../errors/index.js';
 import { linesFor } from './libraries.js';
@@ -9,7 +10,10 @@ export interface Queryable {
   query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-/** `pg` clients and pools, transactions of postgres.js, Kysely, Drizzle and TypeORM, and every object with `query(sql, params)`. */
+/**
+ * `pg` clients and pools, transactions of postgres.js, Kysely, Drizzle and TypeORM, and every
+ * object with `query(sql, params)`.
+ */
 export type AnyConnection =
   | { query(sql: string, params?: unknown[]): PromiseLike<unknown> }
   | { unsafe(sql: string, params?: never[]): PromiseLike<unknown> }
@@ -57,12 +61,15 @@ export function queryable(connection: AnyConnection): Queryable {
 }
 
 /**
- * Sees the caller's own transaction as a connection, and refuses a connection that is in none: a job that was enqueued through it
- * would survive the caller's rollback. It runs only statements of the form `select writ.GATE(…) as answer`.
+ * Sees the caller's own transaction as a connection, and refuses a connection that is in none: a
+ * job that was enqueued through it would survive the caller's rollback. It runs only statements of
+ * the form `select writ.GATE(…) as answer`.
  *
- * A `pg` client knows that it is in a transaction. Any other connection costs one more round trip: the first statement reads the id
- * of the transaction, and the gate is called only if the id is still the same. Outside a transaction each statement has an id of
- * its own, so a pool is refused, and so is a transaction object whose transaction has ended, as after an enqueue that nobody awaited.
+ * A `pg` client knows that it is in a transaction. Any other connection costs one more round trip:
+ * the first statement reads the id of the transaction, and the gate is called only if the id is
+ * still the same. Outside a transaction each statement has an id of its own, so a pool is refused,
+ * and so is a transaction object whose transaction has ended, as after an enqueue that nobody
+ * awaited.
  */
 export function transactionOf(connection: AnyConnection): Queryable {
   const lines = linesFor(connection);
@@ -88,8 +95,9 @@ export function transactionOf(connection: AnyConnection): Queryable {
 }
 
 /**
- * Whether a `pg` client is in a transaction and idle, so that the next statement runs inside it. With a statement under way, which
- * may be a BEGIN or a COMMIT, the client's last known status says nothing.
+ * Whether a `pg` client is in a transaction and idle, so that the next statement runs inside it.
+ * With a statement under way, which may be a BEGIN or a COMMIT, the client's last known status says
+ * nothing.
  */
 function knowsItsTransaction(connection: object): boolean {
   const { readyForQuery } = connection as { readyForQuery?: unknown };

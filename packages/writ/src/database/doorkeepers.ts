@@ -1,20 +1,21 @@
 /**
- * How an upgrade keeps gates and tables in step while both are in use. A call that has entered a gate
- * runs the gate's old body to its end. If it waits for a table that the upgrade holds, it continues
- * among tables that it does not know. So no call may be inside a gate while tables change.
+ * How an upgrade keeps gates and tables in step while both are in use. A call that has entered a
+ * gate runs the gate's old body to its end. If it waits for a table that the upgrade holds, it
+ * continues among tables that it does not know. So no call may be inside a gate while tables
+ * change.
  *
- * First, in a transaction of its own, the installer moves every gate aside and puts a doorkeeper in its
- * place, with the same signature and rights. A doorkeeper waits until no upgrade is running, and only
- * then looks up which gate to call. Then the upgrade locks the door, which waits for all calls that are
- * inside and lets no other in, and every table and view. It puts the gates back and changes what it
- * has to. Calls that waited at the door are served by the new gates.
+ * First, in a transaction of its own, the installer moves every gate aside and puts a doorkeeper in
+ * its place, with the same signature and rights. A doorkeeper waits until no upgrade is running,
+ * and only then looks up which gate to call. Then the upgrade locks the door, which waits for all
+ * calls that are inside and lets no other in, and every table and view. It puts the gates back and
+ * changes what it has to. Calls that waited at the door are served by the new gates.
  *
- * The door is the table writ_data.door, which only the owner can lock. Waiting for the lock of a table
- * also makes a session notice what others have changed.
+ * The door is the table writ_data.door, which only the owner can lock. Waiting for the lock of a
+ * table also makes a session notice what others have changed.
  *
- * The upgrade never waits long for a lock. It gives back what it has and tries again, so a transaction
- * that stays open does not stop the queue, and of two that wait for each other the upgrade yields. A
- * crash leaves doorkeepers behind, which call the gates that they keep.
+ * The upgrade never waits long for a lock. It gives back what it has and tries again, so a
+ * transaction that stays open does not stop the queue, and of two that wait for each other the
+ * upgrade yields. A crash leaves doorkeepers behind, which call the gates that they keep.
  */
 import { WritError } from '../errors/index.js';
 import type { Queryable } from './connection.js';
@@ -31,7 +32,10 @@ const gatesOf = (schema: string) => `
     array(select quote_ident(r.rolname) from aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee where r.oid <> p.proowner) as grantees
   from pg_proc p where p.pronamespace = '${schema}'::regnamespace and p.prosecdef and not p.proretset order by 1`;
 
-/** Within a transaction, as the owner. Doorkeepers that an upgrade left behind when it was broken off stay where they are. */
+/**
+ * Within a transaction, as the owner. Doorkeepers that an upgrade left behind when it was broken
+ * off stay where they are.
+ */
 export async function placeDoorkeepers(client: Queryable): Promise<void> {
   if ((await client.query(gatesOf('writ_data'))).rows.length > 0) return;
   for (const { name, identity, arguments: parameters, result, count, types, grantees } of (
@@ -82,7 +86,8 @@ export async function closeDoors(client: Queryable): Promise<void> {
   );
   for (const { name, identity } of (await client.query(gatesOf('writ_data'))).rows) {
     const kept = `writ_data.${name}(${identity})`;
-    // Without its doorkeeper: after an upgrade that was broken off, somebody has installed another gate in its place.
+    // Without its doorkeeper: after an upgrade that was broken off, somebody has installed another
+    // gate in its place.
     const isKept = doorkeepers.some((gate) => gate.name === name && gate.identity === identity);
     await client.query(
       isKept

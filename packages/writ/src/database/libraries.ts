@@ -1,6 +1,6 @@
 /**
- * Libraries whose objects are easily taken for a transaction, recognised by their methods, and the lines that make a transaction of
- * each that Writ can use. docs/start.md shows the same lines.
+ * Libraries whose objects are easily taken for a transaction, recognised by their methods, and the
+ * lines that make a transaction of each that Writ can use. docs/start.md shows the same lines.
  */
 
 export interface Lines {

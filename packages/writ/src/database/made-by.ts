@@ -1,7 +1,7 @@
 /**
  * Which release made the schema. `migrate` writes it into the comment of schema `writ`, where every
- * login can read it. Until 1.0.0 the bases are edited in place and there is no upgrade, so a database
- * of another pre-release is refused, when it is migrated and when a process connects.
+ * login can read it. Until 1.0.0 the bases are edited in place and there is no upgrade, so a
+ * database of another pre-release is refused, when it is migrated and when a process connects.
  */
 import { createHash } from 'node:crypto';
 import { WritError } from '../errors/index.js';

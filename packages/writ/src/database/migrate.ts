@@ -1,12 +1,13 @@
 /**
  * Installs and upgrades the schema. Everything happens in one transaction under one lock: a crash
- * leaves the database as it was, and two installers at once are one. Before an upgrade of the tables a
- * transaction of its own prepares the gates for it (doorkeepers.ts). Objects belong to the role
- * writ_owner, which nobody logs in as; where the installer may not create roles, the objects are its
- * own and `writ doctor` says what is missing.
+ * leaves the database as it was, and two installers at once are one. Before an upgrade of the
+ * tables a transaction of its own prepares the gates for it (doorkeepers.ts). Objects belong to the
+ * role writ_owner, which nobody logs in as; where the installer may not create roles, the objects
+ * are its own and `writ doctor` says what is missing.
  *
  * The lock is the table writ_data.schema_migration, which only the owner and superusers can lock. A
- * first install has no table yet: there, the unique name of the schema makes a second installer wait.
+ * first install has no table yet: there, the unique name of the schema makes a second installer
+ * wait.
  */
 import { WritError } from '../errors/index.js';
 import type { Queryable } from './connection.js';
@@ -75,8 +76,8 @@ export async function planMigration(
     from: current,
     to: Math.max(current, newest),
     migrations: known.filter((m) => m.version > current),
-    // An older package leaves the gates of a newer one alone. A migration may have removed gates that
-    // stood in its way, so after one all of them are created again.
+    // An older package leaves the gates of a newer one alone. A migration may have removed gates
+    // that stood in its way, so after one all of them are created again.
     objects: isOlder
       ? []
       : release.objects.filter(
@@ -96,8 +97,8 @@ export async function migrate(
   release: Release = readRelease(),
 ): Promise<MigrationPlan> {
   const say = options.onProgress ?? (() => {});
-  // A dry run changes nothing, so it needs no doorkeepers: calls that wait for it find everything as
-  // it was.
+  // A dry run changes nothing, so it needs no doorkeepers: calls that wait for it find everything
+  // as it was.
   if (!options.dryRun) await prepareUpgrade(client, release);
   await client.query('begin');
   try {
@@ -149,7 +150,9 @@ export async function migrate(
   }
 }
 
-/** A new database begins with the queue on; later that is a change of a setting, with its receipt. */
+/**
+ * A new database begins with the queue on; later that is a change of a setting, with its receipt.
+ */
 async function enable(client: Queryable, isNew: boolean): Promise<void> {
   await client.query(
     isNew
@@ -165,9 +168,9 @@ const has = (release: Release, name: string): boolean =>
 const isUpgrade = (plan: MigrationPlan): boolean => plan.from > 0 && plan.migrations.length > 0;
 
 /**
- * Whether the table that installers lock is there. Taking its size locks it for a moment. That waits
- * for an installer that is committing: its rows are visible shortly before this session hears that its
- * caches are stale, and would not find by name what it sees.
+ * Whether the table that installers lock is there. Taking its size locks it for a moment. That
+ * waits for an installer that is committing: its rows are visible shortly before this session hears
+ * that its caches are stale, and would not find by name what it sees.
  */
 async function isInstalled(client: Queryable): Promise<boolean> {
   const { rows } = await client.query(
@@ -221,7 +224,8 @@ async function createRoles(
       say(`role ${role}`);
     } catch (error) {
       const { code } = error as { code?: string };
-      // 42501: not allowed to; 42710, and 23505 at the same moment: an installer of another database was faster. We are left with what exists.
+      // 42501: not allowed to; 42710, and 23505 at the same moment: an installer of another
+      // database was faster. We are left with what exists.
       if (code !== '42501' && code !== '42710' && code !== '23505') throw error;
       await client.query('rollback to savepoint create_role');
     }
@@ -288,7 +292,9 @@ async function createSchemas(client: Queryable, asOwner: boolean): Promise<void>
   if (asOwner) await client.query('reset role');
 }
 
-/** The owner of a schema can replace what is in it, so Writ installs only into schemas of its own. */
+/**
+ * The owner of a schema can replace what is in it, so Writ installs only into schemas of its own.
+ */
 async function assertOwned(client: Queryable, schema: string, cause: unknown): Promise<void> {
   const { rows } = await client.query(
     `select pg_get_userbyid(nspowner) as owner,

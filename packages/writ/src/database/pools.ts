@@ -2,7 +2,10 @@
 import pg from 'pg';
 import { PreparedPool } from './prepared.js';
 
-/** Two pools: a handler that waits inside its transaction must not keep the calls waiting that would let it go on. */
+/**
+ * Two pools: a handler that waits inside its transaction must not keep the calls waiting that would
+ * let it go on.
+ */
 export interface Pools {
   readonly transactions: pg.Pool;
   readonly gates: pg.Pool;
@@ -36,8 +39,8 @@ export function openPools({
     gates,
     prepared: new PreparedPool(gates),
   };
-  // A connection that dies is replaced by the pool; whoever was using it hears of it from its own statement. Without a listener Node
-  // would end the process instead.
+  // A connection that dies is replaced by the pool; whoever was using it hears of it from its own
+  // statement. Without a listener Node would end the process instead.
   for (const pool of [pools.transactions, gates]) {
     pool.on('error', () => undefined);
     pool.on('connect', (client) => client.on('error', () => undefined));

@@ -4,14 +4,18 @@ import { inTime, overBudget } from './budget.js';
 import type { Queryable } from './connection.js';
 
 /**
- * A pool whose statements are prepared under names, so that the server reads and plans each but once per connection. A pooler in transaction mode moves
- * a client to connections that do not know its names: the server then says so before it has done anything, and from there on the same
+ * A pool whose statements are prepared under names, so that the server reads and plans each but
+ * once per connection. A pooler in transaction mode moves a client to connections that do not know
+ * its names: the server then says so before it has done anything, and from there on the same
  * statements travel without names.
  */
 export class PreparedPool implements Queryable {
   readonly #pool: pg.Pool;
   #named = true;
-  /** Connections of calls that have to be answered in time, also when nobody waits for them any more. */
+  /**
+   * Connections of calls that have to be answered in time, also when nobody waits for them any
+   * more.
+   */
   readonly #asked = new Set<pg.PoolClient>();
 
   constructor(pool: pg.Pool) {
@@ -31,9 +35,12 @@ export class PreparedPool implements Queryable {
   }
 
   /**
-   * Calls a gate that has to answer within `ms`; `call` is everything after `writ.`. Past it the caller is told so, and the call may still happen: it is for calls that may be made again. A lock
-   * that is not to be had in that time ends it in the server, too. Its connection stays taken until it answers, for ten times as long at most, so that calls to a database that is
-   * stuck do not pile up there. It is never cancelled: that would also end the wait for a synchronous standby, and count as committed what is on one disk only. `onLate` hears when a call has ended
+   * Calls a gate that has to answer within `ms`; `call` is everything after `writ.`. Past it the
+   * caller is told so, and the call may still happen: it is for calls that may be made again. A
+   * lock that is not to be had in that time ends it in the server, too. Its connection stays taken
+   * until it answers, for ten times as long at most, so that calls to a database that is stuck do
+   * not pile up there. It is never cancelled: that would also end the wait for a synchronous
+   * standby, and count as committed what is on one disk only. `onLate` hears when a call has ended
    * that the caller was told nothing of.
    */
   async ask(
@@ -50,7 +57,8 @@ export class PreparedPool implements Queryable {
       [...values, String(Math.max(1, Math.round(ms)))],
       10 * ms,
     );
-    if (onLate) asked.finally(() => asking.over && onLate()).catch(() => undefined); // looked at below
+    // looked at below
+    if (onLate) asked.finally(() => asking.over && onLate()).catch(() => undefined);
     try {
       return await inTime(asked, ms, call);
     } catch (error) {
@@ -70,7 +78,8 @@ export class PreparedPool implements Queryable {
     let broken: Error | undefined;
     this.#asked.add(client);
     try {
-      if (asking.over) return { rows: [] } as unknown as pg.QueryResult; // nobody waits for it any more, so it is not sent
+      // nobody waits for it any more, so it is not sent
+      if (asking.over) return { rows: [] } as unknown as pg.QueryResult;
       const query = { text, values, query_timeout };
       if (this.#named) {
         try {
@@ -90,7 +99,10 @@ export class PreparedPool implements Queryable {
     }
   }
 
-  /** Closes the pool, without waiting for what was not answered in time: calls that somebody waits for have ended before. */
+  /**
+   * Closes the pool, without waiting for what was not answered in time: calls that somebody waits
+   * for have ended before.
+   */
   async end(): Promise<void> {
     // Ended in the middle of a call, a client drops its connection, and the call fails.
     for (const client of this.#asked) void (client as pg.PoolClient & pg.Client).end();
@@ -98,7 +110,10 @@ export class PreparedPool implements Queryable {
   }
 }
 
-/** A lock was not to be had in time, or the server's own limit for statements is lower than ours. Either way nothing was done. */
+/**
+ * A lock was not to be had in time, or the server's own limit for statements is lower than ours.
+ * Either way nothing was done.
+ */
 function isOutOfTime(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code === '55P03' || code === '57014';

@@ -1,8 +1,8 @@
 /**
- * The PostgreSQL roles that Writ grants to, and what each is for. A gate or view names its callers in
- * its header; only the nine roles and the groups below can stand there. The two composites receive what
- * their parts receive, grant by grant: an installer that may not create roles or memberships can still
- * grant them.
+ * The PostgreSQL roles that Writ grants to, and what each is for. A gate or view names its callers
+ * in its header; only the nine roles and the groups below can stand there. The two composites
+ * receive what their parts receive, grant by grant: an installer that may not create roles or
+ * memberships can still grant them.
  */
 
 /** Owns every object. Nobody logs in as it. */

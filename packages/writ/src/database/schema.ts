@@ -1,7 +1,7 @@
 /**
  * The SQL that a release carries: numbered migrations, applied once, and one file per gate or view,
- * applied when it has changed. A release is a folder with `package.json` and `sql/`; this package is
- * one. Files of objects stand in `sql/LAYER/FOLDER/`.
+ * applied when it has changed. A release is a folder with `package.json` and `sql/`; this package
+ * is one. Files of objects stand in `sql/LAYER/FOLDER/`.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -108,8 +108,9 @@ export const isObject = (file: string): boolean =>
   /^[a-z_]+\/.+\.sql$/.test(file) && !file.startsWith('migrations/');
 
 /**
- * The part of a file whose names PostgreSQL resolves when it creates the object: all of a view, of a
- * trigger and of an SQL-standard body, but only the signature of a function whose body is a string.
+ * The part of a file whose names PostgreSQL resolves when it creates the object: all of a view, of
+ * a trigger and of an SQL-standard body, but only the signature of a function whose body is a
+ * string.
  */
 function bindingPart(object: SchemaObject): string {
   const sql = object.sql.replace(/--.*$/gm, '');
@@ -118,8 +119,8 @@ function bindingPart(object: SchemaObject): string {
 }
 
 /**
- * Puts every object behind those that must exist when it is created. Data is loaded last: loading it
- * calls functions, and those bind what their bodies name when they are called.
+ * Puts every object behind those that must exist when it is created. Data is loaded last: loading
+ * it calls functions, and those bind what their bodies name when they are called.
  */
 export function inOrder(objects: readonly SchemaObject[]): SchemaObject[] {
   const created = objects.filter(({ type }) => type !== 'data');

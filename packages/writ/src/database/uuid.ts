@@ -14,8 +14,9 @@ export function followClock(ms: number): void {
 }
 
 /**
- * UUIDv7 (RFC 9562, method 1): milliseconds, a 12-bit counter that keeps ids of one process in order within a millisecond, and
- * 62 random bits. Random bytes are drawn in blocks, because asking for 16 at a time costs more than everything else here.
+ * UUIDv7 (RFC 9562, method 1): milliseconds, a 12-bit counter that keeps ids of one process in
+ * order within a millisecond, and 62 random bits. Random bytes are drawn in blocks, because asking
+ * for 16 at a time costs more than everything else here.
  */
 export function uuidv7(): string {
   if (offset === buffer.length) {

@@ -1,7 +1,7 @@
 /**
  * Callers that wait until a job, a run or a governance job has ended. A worker of this process
- * reports at once which runs it has ended. For everything else one statement asks about all that are
- * awaited, ten times a second, and less often the longer nothing ends.
+ * reports at once which runs it has ended. For everything else one statement asks about all that
+ * are awaited, ten times a second, and less often the longer nothing ends.
  */
 import { type ErrorCode, isConnectionLoss, WritError } from '../errors/index.js';
 import type { Queryable } from './connection.js';

@@ -1,4 +1,7 @@
-/** Act 8: everything that was said and done is signed and handed out, checked without a database, and falsified by one byte. */
+/**
+ * Act 8: everything that was said and done is signed and handed out, checked without a database,
+ * and falsified by one byte.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Acts 5 and 6: the change is done by a worker that is killed over it and by another; and a second one makes the shop ill, and is put back. */
+/**
+ * Acts 5 and 6: the change is done by a worker that is killed over it and by another; and a second
+ * one makes the shop ill, and is put back.
+ */
 
 import { plural } from '../cli/output.js';
 import type { GovernanceJob } from '../governance/changes.js';

@@ -1,4 +1,7 @@
-/** What the demo claims, counted in the database: by the witness, in the record and in the ledger. Nothing is taken from the programs' own counters. */
+/**
+ * What the demo claims, counted in the database: by the witness, in the record and in the ledger.
+ * Nothing is taken from the programs' own counters.
+ */
 
 import type { Session } from '../cli/connection.js';
 import { signedBy } from '../governance/keys.js';

@@ -1,4 +1,7 @@
-/** The rest of act 2: the agent forges evidence. PostgreSQL refuses it, or a gate does; only a gate leaves a receipt. */
+/**
+ * The rest of act 2: the agent forges evidence. PostgreSQL refuses it, or a gate does; only a gate
+ * leaves a receipt.
+ */
 
 import { type Session, withSession } from '../cli/connection.js';
 import { plural } from '../cli/output.js';
@@ -7,7 +10,10 @@ import type { Contract } from '../governance/contracts.js';
 import type { Forgery } from './figures.js';
 import type { Scene } from './scene.js';
 
-/** Each first past the gates, or through a gate for workers; then through a gate that the agent may call. */
+/**
+ * Each first past the gates, or through a gate for workers; then through a gate that the agent may
+ * call.
+ */
 const forgeries = [
   ['a receipt', `insert into writ_data.receipt select 'approved by maria'`],
   ['a health report, as a worker', `select writ.fn_probes_report('[]', 'worker A')`],
@@ -48,7 +54,10 @@ export async function forge({ stage, db, cast }: Scene, contract: Contract): Pro
   return tried;
 }
 
-/** Who refused a statement, and with which code. Only a missing permission is a refusal of PostgreSQL's. */
+/**
+ * Who refused a statement, and with which code. Only a missing permission is a refusal of
+ * PostgreSQL's.
+ */
 async function refusalOf(
   { client }: Session,
   sql: string,

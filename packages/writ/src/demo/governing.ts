@@ -1,4 +1,7 @@
-/** Act 7: nobody is asked any more. A signal crosses a threshold, and a governor does what a template allows it, once; then the same under a storm. */
+/**
+ * Act 7: nobody is asked any more. A signal crosses a threshold, and a governor does what a
+ * template allows it, once; then the same under a storm.
+ */
 
 import { count, plural } from '../cli/output.js';
 import { configure, param } from '../governance/steps.js';

@@ -1,4 +1,7 @@
-/** What the story plays on: a shop with something to change, the people and programs around it, and a witness that Writ knows nothing about. */
+/**
+ * What the story plays on: a shop with something to change, the people and programs around it, and
+ * a witness that Writ knows nothing about.
+ */
 
 import type { Session } from '../cli/connection.js';
 import { exitCodes, Failure } from '../cli/failure.js';
@@ -38,7 +41,10 @@ export interface Cast {
   readonly deployer: string;
 }
 
-/** Each write of what applications read is a row here, whoever wrote it and whatever they say about it. */
+/**
+ * Each write of what applications read is a row here, whoever wrote it and whatever they say about
+ * it.
+ */
 const witness = `
   create schema demo;
   create table demo.written (slot text not null, value jsonb);
@@ -93,7 +99,10 @@ export async function engage(writ: Writ, db: Session, healthUrl: string): Promis
   return { agent, agentKey, agentUrl, omar, maria, deployer };
 }
 
-/** A login as `writ logins add NAME --principal NAME` makes it: bound to that principal, it can act for nobody else. */
+/**
+ * A login as `writ logins add NAME --principal NAME` makes it: bound to that principal, it can act
+ * for nobody else.
+ */
 async function loginOf(name: string, writ: Writ, { url: address }: Session): Promise<string> {
   const password = newPassword();
   const plan = await writ.logins.plan({
@@ -107,11 +116,16 @@ async function loginOf(name: string, writ: Writ, { url: address }: Session): Pro
   return url;
 }
 
-/** A contract of the agent's as everybody else gets at it: the agent's own login acts for the agent alone. */
+/**
+ * A contract of the agent's as everybody else gets at it: the agent's own login acts for the agent
+ * alone.
+ */
 export const asOthersSee = ({ writ }: Scene, { id }: Contract): Contract =>
   writ.contracts.handle(id);
 
-/** What came of something that must not work: the code it was refused with, or that it was allowed. */
+/**
+ * What came of something that must not work: the code it was refused with, or that it was allowed.
+ */
 export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;

@@ -1,4 +1,7 @@
-/** The shop of the demo, as far as its health goes: a server on this machine that answers 200, and 503 when the story makes it ill. */
+/**
+ * The shop of the demo, as far as its health goes: a server on this machine that answers 200, and
+ * 503 when the story makes it ill.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,4 +1,6 @@
-/** How the story looks: acts, lines with a mark, a bar while something is awaited. Fits 80 columns. */
+/**
+ * How the story looks: acts, lines with a mark, a bar while something is awaited. Fits 80 columns.
+ */
 import { count, type Output, onScreen, span, visible, wrap } from '../cli/output.js';
 
 const width = 78;

@@ -1,7 +1,9 @@
 /**
- * The story of the demo: an agent wants to change production. What it may not do is refused, what was approved is done once although a worker is
- * killed over it, what makes the shop ill is put back, what has to be done at night a governor does within what was approved, and all of it is evidence. Each sentence that is printed is said after it was measured,
- * and the demo fails if a promise was not kept.
+ * The story of the demo: an agent wants to change production. What it may not do is refused, what
+ * was approved is done once although a worker is killed over it, what makes the shop ill is put
+ * back, what has to be done at night a governor does within what was approved, and all of it is
+ * evidence. Each sentence that is printed is said after it was measured, and the demo fails if a
+ * promise was not kept.
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -59,7 +61,8 @@ async function tell(stage: Stage, opened: Opened): Promise<Figures> {
   const directory = join(tmpdir(), `writ-demo-${randomBytes(4).toString('hex')}`);
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const starting = startEmbedded({ directory });
-  opened.push(() => starting.then(stopServer, () => undefined)); // one that did not start is told of below
+  // one that did not start is told of below
+  opened.push(() => starting.then(stopServer, () => undefined));
   const server = await starting;
   keepSecret(server.connectionString);
   const writ = await Writ.connect({ connectionString: server.connectionString, actor: 'demo' });
@@ -75,7 +78,8 @@ async function tell(stage: Stage, opened: Opened): Promise<Figures> {
       `PostgreSQL ${row?.version} runs in a temporary folder, Writ is installed`,
       performance.now() - since,
     );
-    // Before a change has workers: approvals count when an applier has verified them. These persons have no trust file.
+    // Before a change has workers: approvals count when an applier has verified them. These persons
+    // have no trust file.
     await writ.work([], { governance: 'verify', trust: 'database' });
     const cast = await engage(writ, db, shop.healthUrl);
     opened.push(() => cast.agent.close());

@@ -1,4 +1,7 @@
-/** What Writ promises in this story, held against the figures: one promise that is not kept makes the demo fail. */
+/**
+ * What Writ promises in this story, held against the figures: one promise that is not kept makes
+ * the demo fail.
+ */
 import { exitCodes, Failure } from '../cli/failure.js';
 import { count, type Output, plural } from '../cli/output.js';
 import type { Figures } from './figures.js';

@@ -1,7 +1,8 @@
 /**
- * A worker process of the demo. With WRIT_DEMO_DIES it kills itself over the first changes, once the database has committed them and before this process
- * has heard so: the worst moment there is, because nobody can tell from inside whether the effect stands. Should the answer come first, as on a
- * machine that is very busy, it dies with the answer in its hands; it says which it was.
+ * A worker process of the demo. With WRIT_DEMO_DIES it kills itself over the first changes, once
+ * the database has committed them and before this process has heard so: the worst moment there is,
+ * because nobody can tell from inside whether the effect stands. Should the answer come first, as
+ * on a machine that is very busy, it dies with the answer in its hands; it says which it was.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +37,8 @@ if (dies) {
         writeSync(1, `died ${point}\n`); // at once: what is buffered dies with the process
         process.kill(process.pid, 'SIGKILL');
       }
-      // Sent, and not committed after all this time: it was refused. It is sent again, with the answers of the probes, when it needs them.
+      // Sent, and not committed after all this time: it was refused. It is sent again, with the
+      // answers of the probes, when it needs them.
       if (Date.now() >= until) return;
     }
   });
@@ -61,4 +63,5 @@ const stop = async () => {
   process.exit(0);
 };
 process.once('SIGTERM', () => void stop());
-process.on('SIGINT', () => undefined); // Ctrl-C reaches the whole terminal; the story stops its workers itself
+// Ctrl-C reaches the whole terminal; the story stops its workers itself
+process.on('SIGINT', () => undefined);

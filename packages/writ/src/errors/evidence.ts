@@ -1,6 +1,9 @@
 import type { Entry } from './entry.js';
 
-/** Codes of the ledger's evidence: canonical JSON, signed notes, tiles, proofs. Part of the registry. */
+/**
+ * Codes of the ledger's evidence: canonical JSON, signed notes, tiles, proofs. Part of the
+ * registry.
+ */
 export const evidence = {
   value_not_canonical: {
     message: 'The value has no exact form in canonical JSON.',

@@ -1,6 +1,9 @@
 import type { Entry } from './entry.js';
 
-/** Codes of governors and of the listener that takes signals in. What a sender is told names a header or a field, never what stood in it. Part of the registry. */
+/**
+ * Codes of governors and of the listener that takes signals in. What a sender is told names a
+ * header or a field, never what stood in it. Part of the registry.
+ */
 export const governor = {
   // Who sends, checked before anything is read.
   header_validation_failed: {

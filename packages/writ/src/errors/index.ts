@@ -2,7 +2,9 @@ import { type ErrorCode, isErrorCode, registry } from './registry.js';
 
 export { type ErrorCode, isErrorCode, registry } from './registry.js';
 
-/** An error of Writ: a code of the registry, a sentence on what happened to what, and what to do. */
+/**
+ * An error of Writ: a code of the registry, a sentence on what happened to what, and what to do.
+ */
 export class WritError extends Error {
   override name = 'WritError';
   readonly code: ErrorCode;
@@ -22,7 +24,10 @@ export class WritError extends Error {
   }
 }
 
-/** A gate said no. In SQL that is a value; here it is thrown, because a value that is ignored would be a lost job. */
+/**
+ * A gate said no. In SQL that is a value; here it is thrown, because a value that is ignored would
+ * be a lost job.
+ */
 export class WritRefusal extends WritError {
   override name = 'WritRefusal';
   /** How long to wait before trying again, where the gate knows. */
@@ -49,7 +54,10 @@ export class PermanentFailure extends Error {
   }
 }
 
-/** Thrown by a handler of our own: what it needs is not there yet. The job is tried again later, and no attempt is charged. */
+/**
+ * Thrown by a handler of our own: what it needs is not there yet. The job is tried again later, and
+ * no attempt is charged.
+ */
 export class Postponed extends Error {
   override name = 'Postponed';
   readonly code: string;
@@ -79,7 +87,10 @@ export function asRefusal(reason: string, detail?: string, retryAfterMs?: number
   return new WritRefusal(reason, detail, { retryAfterMs });
 }
 
-/** Turns what PostgreSQL and the driver throw into an error of the registry where it means one; anything else stays itself. */
+/**
+ * Turns what PostgreSQL and the driver throw into an error of the registry where it means one;
+ * anything else stays itself.
+ */
 export function fromDatabase(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof WritError) return error;
   if (error.cause instanceof Error && !('code' in error)) {
@@ -103,7 +114,10 @@ export function fromDatabase(error: unknown): unknown {
   return error;
 }
 
-/** Whether an error, the driver's or ours, says that the connection is gone or does not answer, and so nothing about what the statement did. */
+/**
+ * Whether an error, the driver's or ours, says that the connection is gone or does not answer, and
+ * so nothing about what the statement did.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as Error & { code?: string };

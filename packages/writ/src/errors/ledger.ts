@@ -1,6 +1,8 @@
 import type { Entry } from './entry.js';
 
-/** Codes of the ledger in the database: keys, checkpoints, exports, restores. Part of the registry. */
+/**
+ * Codes of the ledger in the database: keys, checkpoints, exports, restores. Part of the registry.
+ */
 export const ledger = {
   key_mismatch: {
     message: 'The ledger is signed with another key.',

@@ -2,8 +2,8 @@
 
 /**
  * Invisible characters that hide, join or reverse the text around them: zero-width characters, soft
- * hyphens, marks and overrides of direction, tags, separators of lines and paragraphs. U+FE0F, which
- * selects an emoji, is harmless.
+ * hyphens, marks and overrides of direction, tags, separators of lines and paragraphs. U+FE0F,
+ * which selects an emoji, is harmless.
  */
 const deceptive =
   /(?!\ufe0f)[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\ufff9-\ufffb]/gu;

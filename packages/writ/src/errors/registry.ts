@@ -15,8 +15,9 @@ import { spool } from './spool.js';
 import { surroundings } from './surroundings.js';
 
 /**
- * Every code that Writ answers with, in one place: what happened, what to do about it, the HTTP status a server would give
- * it, and whether the same call can succeed later without being changed. docs/reference/errors.md is generated from this.
+ * Every code that Writ answers with, in one place: what happened, what to do about it, the HTTP
+ * status a server would give it, and whether the same call can succeed later without being changed.
+ * docs/reference/errors.md is generated from this.
  */
 export const registry = {
   // The queue is not open.

@@ -1,6 +1,8 @@
 import type { Entry } from './entry.js';
 
-/** Codes of what stands around the queue: consumers, subscriptions, schedules. Part of the registry. */
+/**
+ * Codes of what stands around the queue: consumers, subscriptions, schedules. Part of the registry.
+ */
 export const surroundings = {
   // Consumers and subscriptions.
   invalid_consumer: {

@@ -20,7 +20,10 @@ export interface Activation {
 export type Activate = (key: string | null, activation: Activation) => Promise<string>;
 
 export function activations(db: Queryable): Activate {
-  /** Of those who wait for an answer: what happens to the call of one principal is nothing to another. */
+  /**
+   * Of those who wait for an answer: what happens to the call of one principal is nothing to
+   * another.
+   */
   const byKey = new Map<
     string | null,
     { readonly coalescer: Coalescer<string, unknown>; open: number }
@@ -41,7 +44,8 @@ export function activations(db: Queryable): Activate {
     byKey.set(key, own);
     own.open += 1;
     try {
-      // The id of the job is chosen here: a call whose answer was lost is made again, and nothing happens twice.
+      // The id of the job is chosen here: a call whose answer was lost is made again, and nothing
+      // happens twice.
       const answer = await own.coalescer.add(JSON.stringify({ ...activation, job: uuidv7() }));
       const refusal = refusalIn(answer);
       if (refusal) throw refusal;

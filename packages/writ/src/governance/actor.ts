@@ -8,7 +8,10 @@ export interface Named {
   readonly principalId: string;
 }
 
-/** Who acts: the key of a principal, what `principal(key)` made of it, or, for the API server, its name. */
+/**
+ * Who acts: the key of a principal, what `principal(key)` made of it, or, for the API server, its
+ * name.
+ */
 export type Actor = string | Principal | Named;
 
 export interface As {
@@ -18,7 +21,9 @@ export interface As {
 
 export interface In extends As, Acting {}
 
-/** Whose things a read is about: one tenant, the connection's own, or all that the login may see. */
+/**
+ * Whose things a read is about: one tenant, the connection's own, or all that the login may see.
+ */
 export interface Reading {
   readonly tenant?: string;
 }

@@ -1,4 +1,7 @@
-/** `writ.apiKeys`: keys by which the API server knows principals. They authenticate, and sign nothing. */
+/**
+ * `writ.apiKeys`: keys by which the API server knows principals. They authenticate, and sign
+ * nothing.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { gate } from '../database/gate.js';
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
@@ -114,7 +117,10 @@ export class ApiKeys {
     );
   }
 
-  /** Finds the principal of a request, checks one right, and answers the tenant that it is about. For logins with writ_server. */
+  /**
+   * Finds the principal of a request, checks one right, and answers the tenant that it is about.
+   * For logins with writ_server.
+   */
   async admit(
     requester: Requester,
     { right, tenant }: { readonly right?: Right; readonly tenant?: string } = {},

@@ -1,6 +1,7 @@
 /**
- * What an applier checks before it changes anything, so that it needs no honest database: that the bytes that were signed say exactly what it
- * is about to do, and that enough persons have signed them. PostgreSQL has no Ed25519, so the gates count only what an applier has verified.
+ * What an applier checks before it changes anything, so that it needs no honest database: that the
+ * bytes that were signed say exactly what it is about to do, and that enough persons have signed
+ * them. PostgreSQL has no Ed25519, so the gates count only what an applier has verified.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Coalescer } from '../database/coalescer.js';
@@ -81,7 +82,10 @@ export class ApprovalChecks {
     );
   }
 
-  /** Resolves if persons have signed what a worker was handed; fails for good if they have not, and for now if a key is not known yet. */
+  /**
+   * Resolves if persons have signed what a worker was handed; fails for good if they have not, and
+   * for now if a key is not known yet.
+   */
   async check(doing: Doing): Promise<Approved> {
     const { runId } = doing;
     const trust = await trustNow(this.#trust);
@@ -172,8 +176,8 @@ export class Approved {
   }
 
   /**
-   * Whether what was judged before holds for this too. What is looked at for an undo says nothing about
-   * a step, and what is looked at for a later step says nothing about the first.
+   * Whether what was judged before holds for this too. What is looked at for an undo says nothing
+   * about a step, and what is looked at for a later step says nothing about the first.
    */
   #isJudged({ tenant, undoing, first }: Doing, trust: Trust): boolean {
     const judged = this.#judged;
@@ -242,8 +246,8 @@ export class Approved {
   }
 
   /**
-   * Throws unless this value may stand at the slot of a step, counted from 1, before it: what was signed, or
-   * what an earlier step has put there, which nobody signs.
+   * Throws unless this value may stand at the slot of a step, counted from 1, before it: what was
+   * signed, or what an earlier step has put there, which nobody signs.
    */
   mayFind(stepNo: number, value: unknown): void {
     const slot = slotOf(this.step(stepNo)) as string;
@@ -271,7 +275,10 @@ export class Approved {
   }
 }
 
-/** A trust as receipts name it: by the hash of its file, so that anyone can say which version it was. */
+/**
+ * A trust as receipts name it: by the hash of its file, so that anyone can say which version it
+ * was.
+ */
 const nameOf = (trust: Trust): string => (trust.source === 'file' ? trust.sha256 : 'database');
 
 const isSame = (one: Trust | undefined, other: Trust): boolean =>

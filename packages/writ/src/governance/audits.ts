@@ -1,4 +1,7 @@
-/** `writ.audits`: what was found about governance jobs that were done or undone, each found by its job. */
+/**
+ * `writ.audits`: what was found about governance jobs that were done or undone, each found by its
+ * job.
+ */
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';

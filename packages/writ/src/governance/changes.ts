@@ -14,7 +14,10 @@ import type { ChangeStep } from './steps.js';
 
 export type JobWaiters = Waiters;
 
-/** Those of $1 that have come to rest, and those that are not there. One whose audit waits for a person rests, too. */
+/**
+ * Those of $1 that have come to rest, and those that are not there. One whose audit waits for a
+ * person rests, too.
+ */
 export const waitersForJobs = (db: Queryable, signal?: AbortSignal): JobWaiters =>
   new Waiters(
     db,
@@ -25,7 +28,10 @@ export const waitersForJobs = (db: Queryable, signal?: AbortSignal): JobWaiters 
     signal,
   );
 
-/** Those of $1, contract/review, that an applier has looked at, and those of contracts that wait for no approval any more. */
+/**
+ * Those of $1, contract/review, that an applier has looked at, and those of contracts that wait for
+ * no approval any more.
+ */
 export const waitersForVerdicts = (db: Queryable, signal?: AbortSignal): Waiters =>
   new Waiters(
     db,
@@ -141,7 +147,10 @@ export interface ChangePart {
   readonly steps: readonly GovernedStep[];
 }
 
-/** A governance job as it stands now, with its audit and its rollback: one reading for whoever watches it. */
+/**
+ * A governance job as it stands now, with its audit and its rollback: one reading for whoever
+ * watches it.
+ */
 export interface ChangeLook extends ChangePart {
   /** The last audit. */
   readonly audit: Audit | null;
@@ -423,7 +432,8 @@ export function eventsOf({ rollback, ...main }: ChangeLook): ChangeEvent[] {
       ...more,
     });
     const moved = history.flatMap(({ to_status, event, at, reason }, n) =>
-      // On the way to its audit it passes through COMPLETED: whoever waits for that would believe too much.
+      // On the way to its audit it passes through COMPLETED: whoever waits for that would believe
+      // too much.
       to_status === 'COMPLETED' && event === 'run_completed'
         ? []
         : [of(at, to_status, { key: `${job_id} ${n}`, event: 'moved', reason })],
@@ -450,7 +460,8 @@ export function eventsOf({ rollback, ...main }: ChangeLook): ChangeEvent[] {
     });
     return [...moved, ...stepped];
   });
-  // What happened in one transaction happened at one time: a job begins before its steps, and ends after them.
+  // What happened in one transaction happened at one time: a job begins before its steps, and ends
+  // after them.
   const rank = ({ event, status }: ChangeEvent) =>
     event === 'step' ? 1 : status === 'PENDING' || status === 'RUNNING' ? 0 : 2;
   return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rank(a) - rank(b));

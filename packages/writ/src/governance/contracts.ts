@@ -63,7 +63,10 @@ export interface Proposal {
   /** How long all of it may take; an hour unless given. */
   readonly maxDuration?: Duration;
   readonly stepTimeout?: Duration;
-  /** Makes it a template: approved once, within bounds, and activated with parameters. Its steps name them with `param`. */
+  /**
+   * Makes it a template: approved once, within bounds, and activated with parameters. Its steps
+   * name them with `param`.
+   */
   readonly template?: Template;
   /** The contract that this one takes the place of. */
   readonly parent?: string;
@@ -132,7 +135,10 @@ export interface PreviewedStep {
 export interface Preview {
   readonly contract_id: string;
   readonly status: ContractState;
-  /** What an approval signs, and all that it signs. Its `not_after` is null until the contract is eligible. */
+  /**
+   * What an approval signs, and all that it signs. Its `not_after` is null until the contract is
+   * eligible.
+   */
   readonly document: SignedDocument;
   readonly title: string;
   readonly risk_level: string;
@@ -156,7 +162,10 @@ export interface Reviewed {
   /** Whose verified signature counts. */
   readonly approved_by: readonly string[];
   readonly approvals_needed: number;
-  /** Of an approval that no applier has verified: because none runs, or because none has answered in time. */
+  /**
+   * Of an approval that no applier has verified: because none runs, or because none has answered in
+   * time.
+   */
   readonly unverified?: 'no_applier' | 'no_answer';
 }
 
@@ -178,8 +187,8 @@ export interface ActivateOptions extends In {
   /** Why it is done without enough approvals, or in a freeze. */
   readonly breakGlass?: string;
   /**
-   * Of what a person who breaks the glass has seen: of `breakingGlass`, whose bytes are signed then,
-   * or of the preview. Without it, the person signs what stands there now.
+   * Of what a person who breaks the glass has seen: of `breakingGlass`, whose bytes are signed
+   * then, or of the preview. Without it, the person signs what stands there now.
    */
   readonly hash?: string;
 }
@@ -344,7 +353,10 @@ export class Contract {
     this.id = id;
   }
 
-  /** What it would change, step by step, with the undo of each, as things stand now: all of it comes from the document that an approval signs. */
+  /**
+   * What it would change, step by step, with the undo of each, as things stand now: all of it comes
+   * from the document that an approval signs.
+   */
   async preview(options: As = {}): Promise<Preview> {
     const { status, document, approvals_needed, approvals, unverified } = await look<{
       status: ContractState;
@@ -386,8 +398,8 @@ export class Contract {
   }
 
   /**
-   * Approves exactly what a preview showed, by its hash: signs the bytes of that document with the key of whoever approves, and waits until
-   * an applier has verified the signature.
+   * Approves exactly what a preview showed, by its hash: signs the bytes of that document with the
+   * key of whoever approves, and waits until an applier has verified the signature.
    */
   async approve({ timeoutMs = 10_000, ...options }: ApproveOptions): Promise<Reviewed> {
     const signed =
@@ -410,7 +422,10 @@ export class Contract {
     return this.#verified(review_no as number);
   }
 
-  /** Takes back an approval, before the activation. All signatures so far are void then; the contract waits for new ones. */
+  /**
+   * Takes back an approval, before the activation. All signatures so far are void then; the
+   * contract waits for new ones.
+   */
   revoke({ reason, ...options }: In & { readonly reason?: string } = {}): Promise<Reviewed> {
     return this.#decide('REVOKE', options, reason);
   }
@@ -460,7 +475,10 @@ export class Contract {
     return this.#host.changes.handle(jobId);
   }
 
-  /** Of a template: has an instance done with these parameters, under the approval that the template has. */
+  /**
+   * Of a template: has an instance done with these parameters, under the approval that the template
+   * has.
+   */
   async instantiate(
     params: Readonly<Record<string, unknown>>,
     options: InstanceOptions = {},
@@ -468,7 +486,10 @@ export class Contract {
     return (await this.instance(params))(options);
   }
 
-  /** As `instantiate`, in two parts: everything is read now, and the instance is activated when what is answered here is called, in a transaction of yours if you like. */
+  /**
+   * As `instantiate`, in two parts: everything is read now, and the instance is activated when what
+   * is answered here is called, in a transaction of yours if you like.
+   */
   async instance(
     params: Readonly<Record<string, unknown>>,
     { tenant }: { readonly tenant?: string } = {},
@@ -518,7 +539,10 @@ export class Contract {
     return hash;
   }
 
-  /** The document that was shown under a hash: what this process remembers, or what the database shows now, if that has this hash. */
+  /**
+   * The document that was shown under a hash: what this process remembers, or what the database
+   * shows now, if that has this hash.
+   */
   async #shown(hash: string, options: As): Promise<SignedDocument> {
     if (!/^[0-9a-f]{64}$/.test(hash))
       throw new WritRefusal('invalid_argument', 'the hash of a preview has 64 hexadecimal digits');
@@ -738,8 +762,9 @@ export class Contracts {
   }
 
   /**
-   * Stops what these contracts have had begun, and has it rolled back. What has come to rest stays as it is; contracts without a job are
-   * not in the answer. Throws if one of them cannot be stopped; the others are.
+   * Stops what these contracts have had begun, and has it rolled back. What has come to rest stays
+   * as it is; contracts without a job are not in the answer. Throws if one of them cannot be
+   * stopped; the others are.
    */
   async stop(
     ids: readonly string[],
@@ -780,7 +805,10 @@ export class Contracts {
     }));
   }
 
-  /** Makes step types of your own known to this connection, for proposals, previews and activations. A worker that executes them has them as handlers. */
+  /**
+   * Makes step types of your own known to this connection, for proposals, previews and activations.
+   * A worker that executes them has them as handlers.
+   */
   use(...types: readonly AnyStepType[]): void {
     for (const type of types) this.#host.types.set(type.type, type);
   }

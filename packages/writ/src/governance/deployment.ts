@@ -55,8 +55,8 @@ export class Deployment {
   }
 
   /**
-   * Gives a copy of a deployment an id of its own; voids approvals and ends governance jobs, without
-   * undoing anything. `replaces` is the present id: another one changes nothing.
+   * Gives a copy of a deployment an id of its own; voids approvals and ends governance jobs,
+   * without undoing anything. `replaces` is the present id: another one changes nothing.
    */
   async renew(
     { reason, replaces }: { readonly reason: string; readonly replaces: string },

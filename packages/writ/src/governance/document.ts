@@ -1,7 +1,8 @@
 /**
- * What an approver signs. One canonical JSON text holds everything that matters for the approval; the client
- * that displays a contract builds this text from what it displays, and signs its hash. The database, the
- * appliers and auditors read the kept bytes and never build them again. Nothing here needs Node.
+ * What an approver signs. One canonical JSON text holds everything that matters for the approval;
+ * the client that displays a contract builds this text from what it displays, and signs its hash.
+ * The database, the appliers and auditors read the kept bytes and never build them again. Nothing
+ * here needs Node.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { WritRefusal } from '../errors/index.js';
@@ -40,18 +41,25 @@ export interface SignedTemplate {
 }
 
 interface Fields {
-  /** The id of the database's deployment. A signature for staging is worth nothing in production. */
+  /**
+   * The id of the database's deployment. A signature for staging is worth nothing in production.
+   */
   readonly deployment: string;
   readonly tenant: string;
   readonly contract: string;
-  /** Counts what voids the signatures so far. A signature of an earlier round never counts again. */
+  /**
+   * Counts what voids the signatures so far. A signature of an earlier round never counts again.
+   */
   readonly round: number;
   readonly title: string;
   readonly description: string;
   /** The proposer, then everyone it acts for. None of them may approve. */
   readonly proposed_by: readonly string[];
   readonly risk: Risk;
-  /** `sha256` is the hash of the policy's text; `quorum` is how many persons it demands for this risk. */
+  /**
+   * `sha256` is the hash of the policy's text; `quorum` is how many persons it demands for this
+   * risk.
+   */
   readonly policy: { readonly version: number; readonly sha256: string; readonly quorum: number };
   readonly constraints: Readonly<Record<string, unknown>>;
   readonly scope: readonly string[];
@@ -79,7 +87,10 @@ export function documentBytes(document: SignedDocument): string {
   return canonicalize(checkDocument(document));
 }
 
-/** Reads a document. Throws unless the bytes are canonical and hold exactly the fields of a document. */
+/**
+ * Reads a document. Throws unless the bytes are canonical and hold exactly the fields of a
+ * document.
+ */
 export function parseDocument(bytes: string | Uint8Array): SignedDocument {
   // An encoder would replace half of a surrogate pair without a word.
   const readable = typeof bytes !== 'string' || bytes.isWellFormed();
@@ -90,12 +101,18 @@ export function parseDocument(bytes: string | Uint8Array): SignedDocument {
   return checkDocument(value);
 }
 
-/** Returns the SHA-256 of a document's bytes in hexadecimal. A signature of the scheme ed25519 signs these 32 bytes. */
+/**
+ * Returns the SHA-256 of a document's bytes in hexadecimal. A signature of the scheme ed25519 signs
+ * these 32 bytes.
+ */
 export function documentHash(bytes: string | Uint8Array): string {
   return toHex(sha256(typeof bytes === 'string' ? utf8(bytes) : bytes));
 }
 
-/** Returns the place that a step changes, as the database names it; undefined for steps that change nothing. */
+/**
+ * Returns the place that a step changes, as the database names it; undefined for steps that change
+ * nothing.
+ */
 export function slotOf({ step_type, target, parameters }: SignedStep): string | undefined {
   if (step_type === 'soak' || step_type === 'signal_record') return undefined;
   return step_type === 'config_update' ? `${target}#${String(parameters.key)}` : target;

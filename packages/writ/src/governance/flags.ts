@@ -1,7 +1,8 @@
 /**
- * What applications read: capabilities and configuration, kept in memory and followed. A notification says that something has changed, and no more;
- * then, and by the clock, a fingerprint of all versions is compared, so a lost notification costs seconds. While the database is away the last known
- * flags stand.
+ * What applications read: capabilities and configuration, kept in memory and followed. A
+ * notification says that something has changed, and no more; then, and by the clock, a fingerprint
+ * of all versions is compared, so a lost notification costs seconds. While the database is away the
+ * last known flags stand.
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -21,9 +22,15 @@ export interface Flag {
 }
 
 export interface FollowFlagsOptions {
-  /** The tenant that is followed from the beginning; `default` unless given. Others are, from when they are first asked for. */
+  /**
+   * The tenant that is followed from the beginning; `default` unless given. Others are, from when
+   * they are first asked for.
+   */
   readonly tenant?: string;
-  /** How often the fingerprint is compared while notifications come; '5s' unless given. Where none can come it is every second. */
+  /**
+   * How often the fingerprint is compared while notifications come; '5s' unless given. Where none
+   * can come it is every second.
+   */
   readonly poll?: Duration;
   /** Told which flags of a tenant have changed, came or went. */
   readonly onChanged?: (tenant: string, names: readonly string[]) => void;
@@ -90,7 +97,10 @@ export class Flags {
     return this.#state === 'away';
   }
 
-  /** Resolves when the first flags are there. It goes on trying if the database cannot be reached, though this call then fails. */
+  /**
+   * Resolves when the first flags are there. It goes on trying if the database cannot be reached,
+   * though this call then fails.
+   */
   async start(): Promise<void> {
     this.#tenants.set(this.tenant, new Map());
     await this.#listener?.start();
@@ -154,7 +164,8 @@ export class Flags {
   }
 
   #soon(ms: number): void {
-    if (this.#state === 'stopped' || this.#state === 'new' || this.#refreshing) return; // whoever refreshes looks again when it is done
+    // whoever refreshes looks again when it is done
+    if (this.#state === 'stopped' || this.#state === 'new' || this.#refreshing) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#refresh(), ms);
   }
@@ -217,7 +228,10 @@ export class Flags {
     return gate<Answer>(this.#host.db, 'fn_flags($1::text::jsonb)', [JSON.stringify(ask)]);
   }
 
-  /** Takes what stands now into a snapshot; answers the names of what is another, has come or has gone. */
+  /**
+   * Takes what stands now into a snapshot; answers the names of what is another, has come or has
+   * gone.
+   */
   #take(snapshot: Snapshot, flags: Answer[string]): string[] {
     const changed: string[] = [];
     for (const name of snapshot.keys()) {

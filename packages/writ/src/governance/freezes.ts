@@ -1,4 +1,6 @@
-/** Freezes: times in which no contract of a tenant is activated, unless somebody breaks the glass. */
+/**
+ * Freezes: times in which no contract of a tenant is activated, unless somebody breaks the glass.
+ */
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';

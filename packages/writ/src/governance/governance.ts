@@ -30,15 +30,17 @@ import type { TrustSource } from './trust/source.js';
 /** What a worker is told about governance. */
 export interface GovernedWork {
   /**
-   * It also verifies approvals, executes approved changes, audits them and asks probes; with step types of your own, or with `true` for those
-   * that are built in. With `verify` it verifies approvals, and nothing else.
+   * It also verifies approvals, executes approved changes, audits them and asks probes; with step
+   * types of your own, or with `true` for those that are built in. With `verify` it verifies
+   * approvals, and nothing else.
    */
   readonly governance?: true | 'verify' | readonly AnyStepType[];
   /** How it asks probes. */
   readonly probes?: AskProbes;
   /**
-   * Whose signatures count: the path of a trust file, or `database` for the keys that the database knows; otherwise the variable WRIT_TRUST
-   * says so. A worker without either applies and verifies nothing.
+   * Whose signatures count: the path of a trust file, or `database` for the keys that the database
+   * knows; otherwise the variable WRIT_TRUST says so. A worker without either applies and verifies
+   * nothing.
    */
   readonly trust?: string;
 }
@@ -106,7 +108,10 @@ export class Governance {
     this.trust = new Trust(db, this.deployment);
   }
 
-  /** The handlers of governance for a worker: built-in step types, audits, what follows a failure, and these types of your own. */
+  /**
+   * The handlers of governance for a worker: built-in step types, audits, what follows a failure,
+   * and these types of your own.
+   */
   handlers(
     prober: Prober,
     types: readonly AnyStepType[],
@@ -144,7 +149,10 @@ export class Governance {
     return Number.isFinite(next) ? next : undefined;
   }
 
-  /** A job that this process has moved, and one whose rollback it was: whoever waits hears of it at once. */
+  /**
+   * A job that this process has moved, and one whose rollback it was: whoever waits hears of it at
+   * once.
+   */
   #moved(jobId: string): void {
     void this.#rested(jobId).catch((error) => {
       if (!isConnectionLoss(error)) throw error;
@@ -162,7 +170,10 @@ export class Governance {
     this.#host.waiters.hear(rows.map(({ id }) => String(id)));
   }
 
-  /** Capabilities and values in memory, followed as they change. Begun with its `start`, ended with its `stop` or with this connection. */
+  /**
+   * Capabilities and values in memory, followed as they change. Begun with its `start`, ended with
+   * its `stop` or with this connection.
+   */
   flags(options: FollowFlagsOptions = {}): Flags {
     const flags = new Flags(
       { db: this.#host.db, listenConnection: this.#listenConnection },

@@ -1,4 +1,7 @@
-/** The work of governance: the steps of governance jobs, their audits, and what follows when a run has failed. Any worker with these handlers does it. */
+/**
+ * The work of governance: the steps of governance jobs, their audits, and what follows when a run
+ * has failed. Any worker with these handlers does it.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { Coalescer } from '../database/coalescer.js';
 import type { Queryable } from '../database/connection.js';
@@ -77,7 +80,9 @@ interface Governed {
   readonly monitored: boolean;
 }
 
-/** What the worker hands to a handler of governance: with the way to commit by a gate of its own. */
+/**
+ * What the worker hands to a handler of governance: with the way to commit by a gate of its own.
+ */
 type StepContext = JobContext<GovernedInput> & Pick<WorkItem, 'commitWith' | 'databaseTime'>;
 
 /** A queue job about a governance job. */
@@ -169,7 +174,10 @@ export function governanceHandlers(
   const askProbes = (context: StepContext, targets: readonly string[]) =>
     host.prober.refresh(context.job.tenant, targets, host.actor);
 
-  /** Targets, as a contract lists them, of which a capability has probes, as far as this process has learnt: a hint that saves a call, for the gate decides. */
+  /**
+   * Targets, as a contract lists them, of which a capability has probes, as far as this process has
+   * learnt: a hint that saves a call, for the gate decides.
+   */
   const monitored = new Set<string>();
 
   /** In the database: probes are asked only where the gate misses their answers. */
@@ -215,8 +223,8 @@ export function governanceHandlers(
   }
 
   /**
-   * Looks at health until the step was watched as long as approved. The gate adds up the time from look to look, whoever watches; this
-   * process measures it with a clock that never jumps.
+   * Looks at health until the step was watched as long as approved. The gate adds up the time from
+   * look to look, whoever watches; this process measures it with a clock that never jumps.
    */
   async function soak(context: StepContext, approved: Approved): Promise<void> {
     const targets = [...new Set(context.input.steps.map(({ target }) => target))].filter(

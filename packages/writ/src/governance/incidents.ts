@@ -1,4 +1,6 @@
-/** Incidents: what is wrong and somebody is at work on. A capability with an open one is degraded. */
+/**
+ * Incidents: what is wrong and somebody is at work on. A capability with an open one is degraded.
+ */
 import { readJson } from '../database/gate.js';
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid } from '../database/uuid.js';
@@ -23,7 +25,10 @@ export interface Incident {
   readonly tenant: string;
   readonly capability: string | null;
   readonly severity: Severity;
-  /** What it is about: `capability/…`, `tenant/…`, or the job whose rollback has failed, `governance_job/…`. */
+  /**
+   * What it is about: `capability/…`, `tenant/…`, or the job whose rollback has failed,
+   * `governance_job/…`.
+   */
   readonly subject: string;
   readonly summary: string;
   readonly openedBy: string;
@@ -54,7 +59,10 @@ export class Incidents {
     ).incident_id;
   }
 
-  /** Says that it is in order again, and how, in more than ten characters. What a failed rollback holds is free then. */
+  /**
+   * Says that it is in order again, and how, in more than ten characters. What a failed rollback
+   * holds is free then.
+   */
   async resolve(
     id: string,
     { resolution, ...options }: In & { readonly resolution: string },

@@ -1,5 +1,6 @@
 /**
- * The key of a principal: one secret, from which come what authenticates it to the database (which knows only its hash) and what its approvals are signed with. The database sees the first when the
+ * The key of a principal: one secret, from which come what authenticates it to the database (which
+ * knows only its hash) and what its approvals are signed with. The database sees the first when the
  * principal calls, and never the second: nobody who reads along can sign.
  */
 import {
@@ -93,7 +94,10 @@ export async function signedByAside(
   );
 }
 
-/** To make a key of its bytes takes as long as to verify with it, and the same few persons approve most of what a worker does. */
+/**
+ * To make a key of its bytes takes as long as to verify with it, and the same few persons approve
+ * most of what a worker does.
+ */
 const publicKeys = new Map<string, KeyObject>();
 
 function publicKeyOf(hex: string): KeyObject {

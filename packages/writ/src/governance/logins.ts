@@ -1,8 +1,8 @@
 /**
- * `writ.logins`: the database logins that use Writ. A plan compares a login with its definition; one
- * transaction creates the login, grants and revokes its roles and registers it, so a failure leaves
- * nothing behind. The server gets a SCRAM verifier instead of a password, because it may log the
- * statement.
+ * `writ.logins`: the database logins that use Writ. A plan compares a login with its definition;
+ * one transaction creates the login, grants and revokes its roles and registers it, so a failure
+ * leaves nothing behind. The server gets a SCRAM verifier instead of a password, because it may log
+ * the statement.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -19,7 +19,9 @@ export interface LoginDefinition {
   readonly login: string;
   /** The one principal that the login acts for, without a key. */
   readonly principal?: string;
-  /** The one tenant that the login may touch. The default is the principal's tenant, if it has one. */
+  /**
+   * The one tenant that the login may touch. The default is the principal's tenant, if it has one.
+   */
   readonly tenant?: string;
   /** Exactly these roles of Writ. */
   readonly roles: readonly string[];
@@ -323,9 +325,9 @@ const documentOf = ({ principal, tenant, roles }: LoginDefinition) => ({
 export const newPassword = (): string => randomBytes(18).toString('base64url');
 
 /**
- * The verifier that PostgreSQL stores instead of a password (RFC 5803). A reader of the verifier cannot
- * log in with it or recover the password. The password must be printable ASCII, which SASLprep does not
- * change.
+ * The verifier that PostgreSQL stores instead of a password (RFC 5803). A reader of the verifier
+ * cannot log in with it or recover the password. The password must be printable ASCII, which
+ * SASLprep does not change.
  */
 export function scramVerifier(
   password: string,

@@ -1,4 +1,7 @@
-/** The governance policy of a tenant: how many approve what, which sources may propose, and how long things may take. */
+/**
+ * The governance policy of a tenant: how many approve what, which sources may propose, and how long
+ * things may take.
+ */
 import { gate } from '../database/gate.js';
 import { type ActingHost, type In, put, type Reading, tenantRead } from './actor.js';
 
@@ -28,7 +31,10 @@ export class GovernancePolicy {
     this.#host = host;
   }
 
-  /** Publishes the next version and answers its number; what it leaves out is as built in. What is not approved yet is held to it from now on. */
+  /**
+   * Publishes the next version and answers its number; what it leaves out is as built in. What is
+   * not approved yet is held to it from now on.
+   */
   async publish(document: Partial<PolicyDocument>, options: In = {}): Promise<number> {
     return (
       await put<{ version: number }>(this.#host, 'fn_governance_policy_publish', document, options)

@@ -13,7 +13,10 @@ export interface NewPrincipal {
   /** Of an agent: for whom it acts. */
   readonly onBehalfOf?: string;
   readonly rights?: readonly Right[];
-  /** What it may have done by a governor: names that the actions of policies require. None unless given. */
+  /**
+   * What it may have done by a governor: names that the actions of policies require. None unless
+   * given.
+   */
   readonly permissions?: readonly string[];
   /** In one tenant only; in every one unless given. */
   readonly tenant?: string;
@@ -89,7 +92,9 @@ export class Principals {
     return key;
   }
 
-  /** Gives a principal other rights, permissions or another key, or says that it may no longer act. */
+  /**
+   * Gives a principal other rights, permissions or another key, or says that it may no longer act.
+   */
   async change(
     id: string,
     { key, ...change }: PrincipalChange,

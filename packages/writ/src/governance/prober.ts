@@ -1,7 +1,8 @@
 /**
- * Asks how something is: over HTTP, with a query of a database, or of Prometheus. The gate stores an answer with its own time
- * (fn_probes_report) and judges health by what it stored; nothing that a process says later overrides that. Heartbeats and
- * reports come from principals and are only looked up.
+ * Asks how something is: over HTTP, with a query of a database, or of Prometheus. The gate stores
+ * an answer with its own time (fn_probes_report) and judges health by what it stored; nothing that
+ * a process says later overrides that. Heartbeats and reports come from principals and are only
+ * looked up.
  */
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
@@ -33,15 +34,21 @@ interface Said {
 /** How a process asks probes. */
 export interface AskProbes {
   /**
-   * Where SQL probes run: a login that reads what they need and has none of Writ's roles. `WRIT_PROBE_URL` unless given. Without
-   * either they are not run, and say so.
+   * Where SQL probes run: a login that reads what they need and has none of Writ's roles.
+   * `WRIT_PROBE_URL` unless given. Without either they are not run, and say so.
    */
   readonly connectionString?: string;
-  /** Private, loopback and link-local addresses that HTTP and Prometheus probes may reach: these addresses and networks, or all. */
+  /**
+   * Private, loopback and link-local addresses that HTTP and Prometheus probes may reach: these
+   * addresses and networks, or all.
+   */
   readonly allowPrivate?: AllowPrivate;
 }
 
-/** Probes that a process asks at once, in all and of one tenant: slow ones of one tenant do not keep others from their turn. */
+/**
+ * Probes that a process asks at once, in all and of one tenant: slow ones of one tenant do not keep
+ * others from their turn.
+ */
 const atOnce = 40;
 const ofTenant = 8;
 const mostAnswer = 1_000;
@@ -66,8 +73,9 @@ export class Prober {
   }
 
   /**
-   * Asks the probes of some targets, because a step or an audit relies on them, and has the answers stored. It asks once more if
-   * an answer was ignored, because the clock jumped or the probe was changed meanwhile.
+   * Asks the probes of some targets, because a step or an audit relies on them, and has the answers
+   * stored. It asks once more if an answer was ignored, because the clock jumped or the probe was
+   * changed meanwhile.
    */
   async refresh(
     tenant: string,
@@ -187,7 +195,10 @@ export class Prober {
     return { status, text: body?.toString('utf8') };
   }
 
-  /** Healthy: a status from 200 to 299, or the one that is expected; degraded: its JSON says so with "status". */
+  /**
+   * Healthy: a status from 200 to 299, or the one that is expected; degraded: its JSON says so with
+   *          "status".
+   */
   async #askHttp(probe: DueProbe): Promise<Said> {
     const { status, text } = await this.#get(probe, new URL(String(probe.config.url)));
     const expected = probe.config.expect as number | undefined;
@@ -200,7 +211,10 @@ export class Prober {
       : { status: 'HEALTHY', detail: `it answered ${status}` };
   }
 
-  /** The first value of the query, against `below` or `above`: beyond it, unhealthy; beyond `warnBelow` or `warnAbove`, degraded. */
+  /**
+   * The first value of the query, against `below` or `above`: beyond it, unhealthy; beyond
+   * `warnBelow` or `warnAbove`, degraded.
+   */
   async #askPrometheus(probe: DueProbe): Promise<Said> {
     const url = new URL(`${String(probe.config.url).replace(/\/$/, '')}/api/v1/query`);
     url.searchParams.set('query', String(probe.config.query));
@@ -234,9 +248,10 @@ function judged(value: number, config: DueProbe['config']): Said {
 }
 
 /**
- * The first value of the first row: true, or a number against the bounds. It runs on a connection of its own that is closed
- * afterwards, so no lock or setting outlives it, and as a cursor of one SELECT in a transaction that cannot write. The server cuts the
- * value, so no result fills the memory of this process.
+ * The first value of the first row: true, or a number against the bounds. It runs on a connection
+ * of its own that is closed afterwards, so no lock or setting outlives it, and as a cursor of one
+ * SELECT in a transaction that cannot write. The server cuts the value, so no result fills the
+ * memory of this process.
  */
 async function askDatabase(probe: DueProbe, connectionString: string | undefined): Promise<Said> {
   if (!connectionString)
@@ -267,7 +282,8 @@ async function askDatabase(probe: DueProbe, connectionString: string | undefined
         "the login of WRIT_PROBE_URL has Writ's roles or owns its schemas, so SQL probes are not run";
       return { status: 'UNHEALTHY', detail };
     }
-    // Alone first: a query that is no complete SELECT fails here, and so cannot break out of the parentheses below.
+    // Alone first: a query that is no complete SELECT fails here, and so cannot break out of the
+    // parentheses below.
     await one(`declare alone no scroll cursor for ${query}`);
     await one(
       `declare probe no scroll cursor for select left(x.v::text, ${mostAnswer}) as v from (${query}\n) x(v)`,

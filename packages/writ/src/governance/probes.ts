@@ -78,7 +78,10 @@ export class Probes {
     await put(this.#host, 'fn_probe_put', { name, removed: true }, options);
   }
 
-  /** What a heartbeat, or somebody outside, says about a probe of type heartbeat or reported. For principals with the right to report. */
+  /**
+   * What a heartbeat, or somebody outside, says about a probe of type heartbeat or reported. For
+   * principals with the right to report.
+   */
   async report(
     name: string,
     status: Status,

@@ -10,7 +10,10 @@ export interface NewGovernanceSignal {
   /** BLOCKED: it is unhealthy; WARN: degraded; CLEAN and PENDING: neither. */
   readonly decision: 'CLEAN' | 'BLOCKED' | 'WARN' | 'PENDING';
   readonly reason: string;
-  /** What kind of signal it is; MANUAL unless given. A new one takes the place of that of the same scope and type. */
+  /**
+   * What kind of signal it is; MANUAL unless given. A new one takes the place of that of the same
+   * scope and type.
+   */
   readonly type?: string;
   /** Until when it stands; until another takes its place unless given. */
   readonly until?: Date;

@@ -1,4 +1,7 @@
-/** What a contract can be made of: changes of capabilities and configuration, soaks, signals, and types of your own. */
+/**
+ * What a contract can be made of: changes of capabilities and configuration, soaks, signals, and
+ * types of your own.
+ */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { WritRefusal } from '../errors/index.js';
 import { type Duration, milliseconds } from '../queue/duration.js';
@@ -30,7 +33,10 @@ export const disable = (capability: string, reason: string): ChangeStep => ({
   parameters: { reason },
 });
 
-/** Sets a value of a configuration; null takes it away. With `old`, what has to stand there before, or null for nothing: if something else does, the contract is refused. */
+/**
+ * Sets a value of a configuration; null takes it away. With `old`, what has to stand there before,
+ * or null for nothing: if something else does, the contract is refused.
+ */
 export const configure = (
   scope: string,
   key: string,
@@ -52,7 +58,10 @@ export function putBy({ step_type, parameters }: ChangeStep): unknown {
 /** A parameter of a template, in place of a value. */
 export const param = (name: string): { readonly $param: string } => ({ $param: name });
 
-/** Watches the health of everything that the contract affects for so long. If it fails, everything is undone. */
+/**
+ * Watches the health of everything that the contract affects for so long. If it fails, everything
+ * is undone.
+ */
 export const soak = (duration: Duration): ChangeStep => ({
   step_type: 'soak',
   target: 'SYSTEM',
@@ -73,7 +82,10 @@ export const recordSignal = (signalType: string, reason?: string): ChangeStep =>
 /** What a step type of your own is given. */
 export interface ChangeContext {
   readonly tenant: string;
-  /** The same in every attempt of this step, and another for its undoing: give it to services that know idempotency keys. */
+  /**
+   * The same in every attempt of this step, and another for its undoing: give it to services that
+   * know idempotency keys.
+   */
   readonly effectKey: string;
   readonly signal: AbortSignal;
   /** A secret by its name, from where the worker looks for them; it stays in memory. */
@@ -83,14 +95,23 @@ export interface ChangeContext {
 export interface StepTypeOptions<Input> {
   /** A Standard Schema of what is to stand there. */
   readonly input?: StandardSchemaV1<unknown, Input>;
-  /** The name of what is changed, as a scope names it: `flag:checkout`. It follows from the input alone, and is compared before each effect. */
+  /**
+   * The name of what is changed, as a scope names it: `flag:checkout`. It follows from the input
+   * alone, and is compared before each effect.
+   */
   target(input: Input): string;
-  /** What stands there now. It is hashed, sealed and compared: answer what matters, and nothing that changes by itself. */
+  /**
+   * What stands there now. It is hashed, sealed and compared: answer what matters, and nothing that
+   * changes by itself.
+   */
   read(
     input: Input,
     context: Pick<ChangeContext, 'tenant' | 'signal' | 'secret'>,
   ): Promise<unknown>;
-  /** Puts it there. May be called again after a crash: use the effectKey, or make it so that a second time does no harm. */
+  /**
+   * Puts it there. May be called again after a crash: use the effectKey, or make it so that a
+   * second time does no harm.
+   */
   apply(input: Input, context: ChangeContext): Promise<unknown>;
   /** Puts back what was found. */
   revert(found: unknown, input: Input, context: ChangeContext): Promise<unknown>;
@@ -151,7 +172,10 @@ export async function inputInScope(type: StepType<unknown>, step: ChangeStep): P
   return input;
 }
 
-/** What stands where a step would change something. It goes into the database, which cannot hold every text that a program can. */
+/**
+ * What stands where a step would change something. It goes into the database, which cannot hold
+ * every text that a program can.
+ */
 export async function readBy(
   type: StepType<unknown>,
   step: ChangeStep,
@@ -166,7 +190,10 @@ export async function readBy(
   return value;
 }
 
-/** Steps of these types that follow one another are done together, in one transaction, by one job of the queue. */
+/**
+ * Steps of these types that follow one another are done together, in one transaction, by one job of
+ * the queue.
+ */
 export const inDatabase = [
   'capability_enable',
   'capability_disable',
@@ -179,7 +206,10 @@ export const kindOf = (type: string) => `governance.${inDatabase.includes(type) 
 
 const builtIn = [...inDatabase, 'soak', 'change', 'audit', 'ended'];
 
-/** Defines a type of step: something outside, or in your own tables, that is read, changed and put back under the same rules as everything else. */
+/**
+ * Defines a type of step: something outside, or in your own tables, that is read, changed and put
+ * back under the same rules as everything else.
+ */
 export function defineStep<Input>(type: string, options: StepTypeOptions<Input>): StepType<Input> {
   if (builtIn.includes(type))
     throw new WritRefusal('unknown_step_type', `${type} is a step type of Writ itself`);
@@ -201,7 +231,10 @@ export function defineStep<Input>(type: string, options: StepTypeOptions<Input>)
   return Object.assign(step, { ...options, type, job, inputOf });
 }
 
-/** What a change of each type may say; what it must, first. A key that nobody reads is a mistake in the spelling of one that matters. */
+/**
+ * What a change of each type may say; what it must, first. A key that nobody reads is a mistake in
+ * the spelling of one that matters.
+ */
 const fields: Readonly<Record<string, readonly [must: readonly string[], may: readonly string[]]>> =
   {
     capability_enable: [['capability_name'], ['target_lifecycle', 'qualifier_override']],
@@ -232,7 +265,9 @@ function checkFields(change: Record<string, unknown>, n: number): void {
     throw wrong('qualifier_override is false; no contract overrides a qualifier');
 }
 
-/** Changes as the contract's specification names them, and parameter changes of many keys, as steps. */
+/**
+ * Changes as the contract's specification names them, and parameter changes of many keys, as steps.
+ */
 export function stepsOf(changes: readonly Record<string, unknown>[]): ChangeStep[] {
   return changes.flatMap((change, n): ChangeStep[] => {
     if (typeof change.step_type === 'string') return [change as unknown as ChangeStep];

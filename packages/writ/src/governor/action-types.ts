@@ -1,4 +1,7 @@
-/** Types of action that have a permission and an inverse by their name. Others say both in the policy. */
+/**
+ * Types of action that have a permission and an inverse by their name. Others say both in the
+ * policy.
+ */
 export interface KnownActionType {
   readonly permission: string;
   /** The type that undoes it. Left out: the policy has to name it. */

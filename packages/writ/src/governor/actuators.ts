@@ -1,4 +1,7 @@
-/** Carrying actions out: by a function, a request or a contract. Any worker with these handlers does it, as a job that is tried once; only the governor tries again. */
+/**
+ * Carrying actions out: by a function, a request or a contract. Any worker with these handlers does
+ * it, as a job that is tried once; only the governor tries again.
+ */
 import { errorCode } from '../errors/index.js';
 import type { Reach } from '../outbox/buses/addresses.js';
 import type { HandledJob } from '../queue/job.js';
@@ -19,11 +22,17 @@ export interface ActuatorsHost extends ContractsActuator {
   readonly reporter: Reporter;
   /** Where requests may go besides public addresses over https: for tests and private networks. */
   readonly reach?: Reach;
-  /** The secrets that a policy may name for signing: whoever publishes one must not sign with others. */
+  /**
+   * The secrets that a policy may name for signing: whoever publishes one must not sign with
+   * others.
+   */
   readonly signingSecrets?: readonly string[];
 }
 
-/** Of the time that is left after a success, what the probe may have: a success that is told too late is undone. */
+/**
+ * Of the time that is left after a success, what the probe may have: a success that is told too
+ * late is undone.
+ */
 const probeShare = 0.5;
 
 export function actuators(

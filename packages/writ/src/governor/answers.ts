@@ -1,4 +1,7 @@
-/** Who waits to hear what became of a signal. A driver of this process tells at once; what others have decided is asked for, all that is waited for in one question, before the time is over. */
+/**
+ * Who waits to hear what became of a signal. A driver of this process tells at once; what others
+ * have decided is asked for, all that is waited for in one question, before the time is over.
+ */
 import { Coalescer } from '../database/coalescer.js';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
@@ -47,7 +50,10 @@ export class SignalAnswers {
       this.#waiting.get(keyOf({ g: governorId, n: arrivalSeq }))?.({ as });
   }
 
-  /** Its receipt, or that it is buffered, if that is so by now. Whoever asks has a signal that was taken: what cannot be asked now is not known yet. */
+  /**
+   * Its receipt, or that it is buffered, if that is so by now. Whoever asks has a signal that was
+   * taken: what cannot be asked now is not known yet.
+   */
   known(place: Place): Promise<Heard | undefined> {
     return this.#asking.add(place).catch(() => undefined);
   }

@@ -1,4 +1,7 @@
-/** Answers the questions of governors, many at a time, each in its time. What does not answer in time counts as not there, and the governor is told so: it decides what follows. */
+/**
+ * Answers the questions of governors, many at a time, each in its time. What does not answer in
+ * time counts as not there, and the governor is told so: it decides what follows.
+ */
 import type { Authorizer } from '../authorization/authorizer.js';
 import type { Queryable } from '../database/connection.js';
 import { gate, readRows } from '../database/gate.js';
@@ -213,7 +216,8 @@ export class Asking {
       const { allowed, policy_set_hash } = await Promise.race([asked, tooLate]);
       return { allowed, policy_set_hash };
     } catch (error) {
-      // Our own database is away. Whatever else cannot be reached is the authorizer's affair, and an answer.
+      // Our own database is away. Whatever else cannot be reached is the authorizer's affair, and
+      // an answer.
       if (error instanceof WritError && isGone(error)) throw error;
       return { unreachable: wordsOf(error) };
     } finally {

@@ -1,5 +1,6 @@
 /**
- * What a governor does about an event: a function of what it knows and of the event alone. No clock, nothing random, nothing read: all that comes with the event, so that deciding again gives
+ * What a governor does about an event: a function of what it knows and of the event alone. No
+ * clock, nothing random, nothing read: all that comes with the event, so that deciding again gives
  * the same bytes. The table below is the governor's; each handler names its row.
  */
 import { act, whenDegraded as actInDegraded, wait, whenRefused } from './decide/acts.js';

@@ -71,7 +71,10 @@ export interface Data {
   readonly policy_version: number;
   readonly entitlement: Entitlement | null;
   readonly quota: QuotaRead | null;
-  /** What is over, by type of signal, or by type and instance with a blank between them. What is under has no entry. */
+  /**
+   * What is over, by type of signal, or by type and instance with a blank between them. What is
+   * under has no entry.
+   */
   readonly over: Readonly<Record<string, Level>>;
   /** By type of signal: until when no action is asked for. */
   readonly cooling: Readonly<Record<string, number>>;
@@ -84,13 +87,19 @@ export interface Data {
   readonly queue: readonly Act[];
   /** The action whose baseline is awaited. */
   readonly awaiting_baseline: InFlight | null;
-  /** What was last given up, for a result that comes late: when, the rollback that was issued, and whether that has succeeded. */
+  /**
+   * What was last given up, for a result that comes late: when, the rollback that was issued, and
+   * whether that has succeeded.
+   */
   readonly given_up: {
     readonly action: InFlight;
     readonly at: number;
     readonly rollback_action_id?: string;
     readonly undone?: boolean;
-    /** Attempts that have succeeded after all; and that it has to be undone once more for one of them. */
+    /**
+     * Attempts that have succeeded after all; and that it has to be undone once more for one of
+     * them.
+     */
     readonly heard?: readonly number[];
     readonly again?: boolean;
   } | null;
@@ -164,7 +173,10 @@ export type Waits =
   | ({ readonly kind: 'held' } & Held)
   | { readonly kind: 'timer'; readonly timer: string };
 
-/** What decides: the governor as it is, the event, the id that its receipts and actions are derived from, and the signals that are postponed, oldest first. */
+/**
+ * What decides: the governor as it is, the event, the id that its receipts and actions are derived
+ * from, and the signals that are postponed, oldest first.
+ */
 export interface Situation {
   readonly state: State | null;
   readonly data: Data | null;

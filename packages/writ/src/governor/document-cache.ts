@@ -1,4 +1,7 @@
-/** Documents of policies, by their hash, so that what is here stays right. Several governors may share one, each under a version of its own, one of them as a shadow: that is not kept here. */
+/**
+ * Documents of policies, by their hash, so that what is here stays right. Several governors may
+ * share one, each under a version of its own, one of them as a shadow: that is not kept here.
+ */
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
 import { isGone } from './asking.js';
@@ -21,7 +24,10 @@ export class DocumentCache {
     return this.#known.get(hash);
   }
 
-  /** Not under a hash that is another's: whoever may publish for one governor must not decide for others. Answers whether it was. */
+  /**
+   * Not under a hash that is another's: whoever may publish for one governor must not decide for
+   * others. Answers whether it was.
+   */
   add({ hash, document }: PolicyVersion): boolean {
     if (policyHash(document) !== hash) return false;
     if (this.#known.size >= atMost) this.#known.clear();

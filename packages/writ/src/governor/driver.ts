@@ -1,8 +1,12 @@
 /**
- * Drives governors: takes those that are due, many in one transaction, decides about their events, and writes down what follows, or nothing of it. Any number of hosts may do it; whoever holds a governor's
- * row decides, the others pass it over. Nothing is asked of anybody outside while rows are held: what has to be asked is asked after the transaction, and the governor is taken again with the answer, if it still stands where it stood.
+ * Drives governors: takes those that are due, many in one transaction, decides about their events,
+ * and writes down what follows, or nothing of it. Any number of hosts may do it; whoever holds a
+ * governor's row decides, the others pass it over. Nothing is asked of anybody outside while rows
+ * are held: what has to be asked is asked after the transaction, and the governor is taken again
+ * with the answer, if it still stands where it stood.
  *
- * What a crash leaves: before COMMIT nothing, the governor is as due as it was; after it everything, whether or not anybody heard of it.
+ * What a crash leaves: before COMMIT nothing, the governor is as due as it was; after it
+ * everything, whether or not anybody heard of it.
  */
 import { hostname } from 'node:os';
 import type pg from 'pg';
@@ -56,7 +60,10 @@ export interface DriverHost {
   readonly decide?: Decide;
 }
 
-/** Which governors to take whatever is due; the answers that they go on with, by revision; or what this host has to tell them. */
+/**
+ * Which governors to take whatever is due; the answers that they go on with, by revision; or what
+ * this host has to tell them.
+ */
 interface Given {
   readonly rev?: number;
   readonly answers?: Answers;
@@ -71,7 +78,10 @@ const mailsAtOnce = 64;
 const eventsAtOnce = 256;
 const pollMs = 1_000;
 const rescanMs = 200;
-/** A call that took its time before others may have ended after them: so far back the hint does not reach. */
+/**
+ * A call that took its time before others may have ended after them: so far back the hint does not
+ * reach.
+ */
 const lateMs = 2_000;
 /** When somebody else has those that are due. */
 const heldMs = 20;
@@ -152,7 +162,8 @@ export class Driver {
             last !== null
               ? heldMs
               : Math.min(pollMs, Math.max(next === null ? pollMs : next - now, 1));
-          // Once more from the beginning before resting: what the hint has passed over is found there.
+          // Once more from the beginning before resting: what the hint has passed over is found
+          // there.
           if (this.#after === '-infinity') break;
           this.#rescanAt = 0;
         }
@@ -230,7 +241,10 @@ export class Driver {
     this.#clock = now;
   }
 
-  /** The clock of the database was set back: what governors wait for may be far ahead, so each of them is looked at whatever is due. */
+  /**
+   * The clock of the database was set back: what governors wait for may be far ahead, so each of
+   * them is looked at whatever is due.
+   */
   async #wakeSetBack(): Promise<void> {
     const { rows } = await this.#host.db.query(
       "select governor_id::text as id from writ.governor where last_at > writ.now() + $1::text::float8 * interval '1 millisecond'",
@@ -242,7 +256,10 @@ export class Driver {
       );
   }
 
-  /** What of one governor cannot be written must not keep the others: each by itself, and then it is known which one it is. */
+  /**
+   * What of one governor cannot be written must not keep the others: each by itself, and then it is
+   * known which one it is.
+   */
   async #apart({ governors }: TakenBatch, named: Named | undefined, error: unknown): Promise<void> {
     if (governors.length > 1) {
       for (const { id } of governors) await this.#turn(new Map([[id, named?.get(id) ?? {}]]));
@@ -256,7 +273,10 @@ export class Driver {
       await this.#turn(new Map([[one.id, { ...given, unwritable: true }]]));
   }
 
-  /** Those whose policies are not known here yet: they are loaded, and then these governors are taken by name; until then somebody else may. */
+  /**
+   * Those whose policies are not known here yet: they are loaded, and then these governors are
+   * taken by name; until then somebody else may.
+   */
   #unread({ governors }: TakenBatch, named: Named | undefined): ReadonlySet<string> {
     const unread = governors.filter((taken) => {
       const policy = policyOf(taken);
@@ -443,7 +463,9 @@ export class Driver {
   }
 }
 
-/** Without its document: for what can be decided without it, which is that it could not be loaded. */
+/**
+ * Without its document: for what can be decided without it, which is that it could not be loaded.
+ */
 const publishedOf = (
   { policy_id, ...policy }: StoredPolicy,
   document?: GovernorPolicy,

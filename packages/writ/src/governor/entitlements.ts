@@ -14,7 +14,9 @@ export interface EntitlementChange {
   /** Actions per UTC month; null: without limit; that of the tier unless given. */
   readonly quota?: number | null;
   readonly expiresAt?: Date | string | null;
-  /** When it was told, by the clock of the sender: what was told before that is not taken any more. */
+  /**
+   * When it was told, by the clock of the sender: what was told before that is not taken any more.
+   */
   readonly toldAt?: Date | string;
 }
 
@@ -60,7 +62,10 @@ export class Entitlements {
     return row;
   }
 
-  /** What a tenant is entitled to from now on; what is left out stays. For principals with the right to operate. */
+  /**
+   * What a tenant is entitled to from now on; what is left out stays. For principals with the right
+   * to operate.
+   */
   async put(change: EntitlementChange, options: In = {}): Promise<TenantEntitlement> {
     const { entitlementId, status, tier, quota, expiresAt, toldAt } = change;
     const tenant = this.#governors.tenantOf(options);

@@ -1,4 +1,7 @@
-/** Everything that can happen to a governor. An event carries every input of its decision, so that deciding again gives the same bytes. Times are milliseconds since 1970. */
+/**
+ * Everything that can happen to a governor. An event carries every input of its decision, so that
+ * deciding again gives the same bytes. Times are milliseconds since 1970.
+ */
 import type { Parameters, PolicyVersion } from './policy-document.js';
 
 export type EntitlementStatus = 'ACTIVE' | 'INACTIVE' | 'EXPIRED' | 'CANCELLED';
@@ -51,7 +54,10 @@ export interface Signal {
   /** Which of several things of its type it is about: each of them has a level of its own. */
   readonly instance?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Signals of its tenant in the window when it arrived, itself included; only where these are more than are taken in. */
+  /**
+   * Signals of its tenant in the window when it arrived, itself included; only where these are more
+   * than are taken in.
+   */
   readonly storm?: number;
 }
 
@@ -109,7 +115,10 @@ export interface Result {
   readonly result?: Parameters;
 }
 
-/** A wish to act: by a threshold (inserted), by somebody (in the mailbox), or one that had waited (inserted). */
+/**
+ * A wish to act: by a threshold (inserted), by somebody (in the mailbox), or one that had waited
+ * (inserted).
+ */
 export interface Act {
   readonly action_id: string;
   readonly action_type: string;
@@ -171,11 +180,19 @@ export type Content =
       readonly expected_hash: string;
       readonly actual_hash: string;
     }
-  /** The clock of the database was set back, by so much since the last event: who drives has noticed. */
+  /**
+   * The clock of the database was set back, by so much since the last event: who drives has
+   * noticed.
+   */
   | { readonly kind: 'clock'; readonly back_ms: number }
   | { readonly kind: 'timer'; readonly timer: TimerKind };
 
-/** state: of the state it is in. rollback: an undoing has to be done by then. baseline: an action succeeded and the baseline is awaited. check: is everything there again? recheck: does what made it refuse still stand? storm: release what is buffered. look: at what is over its threshold and not answered yet. */
+/**
+ * state: of the state it is in. rollback: an undoing has to be done by then. baseline: an action
+ * succeeded and the baseline is awaited. check: is everything there again? recheck: does what made
+ * it refuse still stand? storm: release what is buffered. look: at what is over its threshold and
+ * not answered yet.
+ */
 export type TimerKind = 'state' | 'rollback' | 'baseline' | 'check' | 'recheck' | 'storm' | 'look';
 
 /** What was read or asked for this event, where its kind needs it. */
@@ -184,7 +201,10 @@ export interface Answers {
   readonly act?: ActAnswers;
   /** For verify, for the timer check, and in boot for entitlement and policy. */
   readonly check?: CheckAnswers;
-  /** For the timer recheck, and for policy, entitlement and quota while refusing: what is asked for each action that was denied. */
+  /**
+   * For the timer recheck, and for policy, entitlement and quota while refusing: what is asked for
+   * each action that was denied.
+   */
   readonly recheck?: {
     readonly quota: QuotaRead;
     readonly permission?: Permission;
@@ -193,7 +213,10 @@ export interface Answers {
   };
   /** For the timer storm: signals of its tenant in the window now. */
   readonly recent?: number;
-  /** For the timer state while degraded: the process that drives it now, which the receipt of its new beginning names. */
+  /**
+   * For the timer state while degraded: the process that drives it now, which the receipt of its
+   * new beginning names.
+   */
   readonly process_id?: string;
 }
 
@@ -202,9 +225,15 @@ export interface GovernorEvent {
   readonly event_seq: number;
   /** Never before the one before it. */
   readonly at: number;
-  /** The clock of the database, where it is behind `at` because it was set back: timers, quotas and cooldowns go by it. */
+  /**
+   * The clock of the database, where it is behind `at` because it was set back: timers, quotas and
+   * cooldowns go by it.
+   */
   readonly clock?: number;
-  /** The time in the ids of its jobs, where the clock of the gates is not that of the machine: the queue keeps jobs by the latter. Only writ/testing moves the one without the other. */
+  /**
+   * The time in the ids of its jobs, where the clock of the gates is not that of the machine: the
+   * queue keeps jobs by the latter. Only writ/testing moves the one without the other.
+   */
   readonly ids_at?: number;
   /** host: whoever drives says what it has found out. */
   readonly from: 'mailbox' | 'inserted' | 'postponed' | 'timer' | 'host';

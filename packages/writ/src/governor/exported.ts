@@ -1,6 +1,8 @@
 /**
- * The governors of an export, decided again while its logs are verified: each receipt goes to its governor, which reads as many of its events as that takes. Nothing in the export is trusted: that its
- * events are those that were decided on shows by the receipts, and that those are as they were written by the signed log.
+ * The governors of an export, decided again while its logs are verified: each receipt goes to its
+ * governor, which reads as many of its events as that takes. Nothing in the export is trusted: that
+ * its events are those that were decided on shows by the receipts, and that those are as they were
+ * written by the signed log.
  */
 import type { ReceiptContainer } from '../ledger/container.js';
 import {
@@ -23,7 +25,10 @@ export interface ExportedEventsOptions extends RedecisionOptions {
 export interface RedecidedExport {
   readonly ok: boolean;
   readonly governors: readonly (Redecided & { readonly events_per_s: number })[];
-  /** Streams of receipts whose events, or whose first events, are not in the export: not decided again. */
+  /**
+   * Streams of receipts whose events, or whose first events, are not in the export: not decided
+   * again.
+   */
   readonly undecided: readonly {
     readonly tenant: string;
     readonly sku: string;

@@ -53,7 +53,10 @@ export interface SentSignal {
   readonly threshold?: number;
   readonly observedAt?: Date | string;
   readonly correlationId?: string;
-  /** Which of several things of its type it is about: each has a level of its own, and its type is over while one of them is. */
+  /**
+   * Which of several things of its type it is about: each has a level of its own, and its type is
+   * over while one of them is.
+   */
   readonly instance?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -104,7 +107,10 @@ class Failed {
   constructor(readonly error: unknown) {}
 }
 
-/** Signals that came together and could not be put together, each by itself: one that cannot be stored loses no other. */
+/**
+ * Signals that came together and could not be put together, each by itself: one that cannot be
+ * stored loses no other.
+ */
 async function eachAlone(
   items: readonly object[],
   take: (items: readonly object[]) => Promise<unknown[]>,
@@ -305,7 +311,10 @@ export class Governors {
     );
   }
 
-  /** The events of a governor that are about actions, the newest first: asked for, acknowledged, ended. */
+  /**
+   * The events of a governor that are about actions, the newest first: asked for, acknowledged,
+   * ended.
+   */
   async actions(
     sku = 'default',
     { tenant: given, ...page }: { readonly tenant?: string } & PageOptions = {},
@@ -326,7 +335,10 @@ export class Governors {
     );
   }
 
-  /** The receipts of a governor as they are written, after a number or from now on; ends with the abort signal. */
+  /**
+   * The receipts of a governor as they are written, after a number or from now on; ends with the
+   * abort signal.
+   */
   async *follow(
     sku = 'default',
     {
@@ -367,7 +379,10 @@ export class Governors {
     return row;
   }
 
-  /** Tells a governor what was observed. Answers the receipt, if it is there within a tenth of a second. */
+  /**
+   * Tells a governor what was observed. Answers the receipt, if it is there within a tenth of a
+   * second.
+   */
   signal(
     sku: string,
     { id, source = 'custom', severity = 'MEDIUM', observedAt, correlationId, ...rest }: SentSignal,
@@ -386,7 +401,10 @@ export class Governors {
     );
   }
 
-  /** Asks for an action of the policy, which is checked like any other. Answers its id. For principals with the right to operate. */
+  /**
+   * Asks for an action of the policy, which is checked like any other. Answers its id. For
+   * principals with the right to operate.
+   */
   async act(
     sku: string,
     { type, parameters = {}, id = uuidv7() }: AskedAction,
@@ -448,7 +466,10 @@ export class Governors {
     return { status: heard?.as ?? (storm === undefined ? 'accepted' : 'buffered'), ...about };
   }
 
-  /** How long senders should wait while it storms, as governors' receipts say, too. Read once a minute; what cannot be read now must not keep the answer to a signal that was taken. */
+  /**
+   * How long senders should wait while it storms, as governors' receipts say, too. Read once a
+   * minute; what cannot be read now must not keep the answer to a signal that was taken.
+   */
   async retrySeconds(): Promise<number> {
     if (performance.now() - this.#retry.readAt > 60_000) {
       const read =
@@ -498,7 +519,10 @@ export class Governors {
     };
   }
 
-  /** The handlers that carry actions out, for a worker. Contracts are activated with the connection's own key. */
+  /**
+   * The handlers that carry actions out, for a worker. Contracts are activated with the
+   * connection's own key.
+   */
   handlers(
     contracts: Contracts,
     work: Exclude<GovernorWork['governor'], undefined | true>,
@@ -520,7 +544,10 @@ export class Governors {
     );
   }
 
-  /** Whoever may enqueue can make up a job: only the one that the governor has enqueued is carried out, and that only while it waits for it. */
+  /**
+   * Whoever may enqueue can make up a job: only the one that the governor has enqueued is carried
+   * out, and that only while it waits for it.
+   */
   async #begin({ input, job }: ActionContext): Promise<void> {
     const own = `select from writ.governor where governor_id = $1::text::uuid and in_flight ->> 'job_id' = $2`;
     if ((await readRows(this.#host.db, own, [String(input.governor_id), job.id])).length > 0)
@@ -666,7 +693,10 @@ export class GovernorHandle {
 
 /** What a worker is told about governors. */
 export interface GovernorWork {
-  /** It also drives governors and carries their actions out; with actions of your own, or with `true` for what is built in. */
+  /**
+   * It also drives governors and carries their actions out; with actions of your own, or with
+   * `true` for what is built in.
+   */
   readonly governor?:
     | true
     | (DriveOptions & {

@@ -9,7 +9,10 @@ export function eventId(governorId: string, eventSeq: number): string {
   return shaped(4, hash('sha256', input));
 }
 
-/** The id of what an event has done, or undone: `label` tells apart what one event may do. Shaped as a UUIDv4. */
+/**
+ * The id of what an event has done, or undone: `label` tells apart what one event may do. Shaped as
+ * a UUIDv4.
+ */
 export function actionId(eventId: string, label: string): string {
   return shaped(
     4,
@@ -20,7 +23,10 @@ export function actionId(eventId: string, label: string): string {
   );
 }
 
-/** The id of the job of an attempt: a UUIDv7 of the moment it was decided, because jobs are kept in the order of their ids. */
+/**
+ * The id of the job of an attempt: a UUIDv7 of the moment it was decided, because jobs are kept in
+ * the order of their ids.
+ */
 export function jobId(actionId: string, attempt: number, at: number): string {
   return shaped(
     7,

@@ -1,4 +1,7 @@
-/** A signal as it comes in, by HTTP or from a program: bounded, and in our words. Whether its governor exists, and what follows from it, is decided elsewhere. */
+/**
+ * A signal as it comes in, by HTTP or from a program: bounded, and in our words. Whether its
+ * governor exists, and what follows from it, is decided elsewhere.
+ */
 import { WritRefusal } from '../errors/index.js';
 import { canonicalize } from '../ledger/canonical.js';
 import type { Signal } from './events.js';
@@ -42,8 +45,9 @@ export const isSenderId = (text: string): boolean =>
 const refuse = (detail: string) => new WritRefusal('invalid_signal', detail);
 
 /**
- * A signal with every value in its bounds, or WritRefusal `invalid_signal`. Names of sources and severities that others use become ours; what is null counts as left out; fields that are not of a signal are
- * left out.
+ * A signal with every value in its bounds, or WritRefusal `invalid_signal`. Names of sources and
+ * severities that others use become ours; what is null counts as left out; fields that are not of a
+ * signal are left out.
  */
 export function checkIncoming(value: unknown): IncomingSignal {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -102,7 +106,8 @@ function instanceOf(value: unknown): string {
 
 /** A number that a receipt can carry. */
 function finite(field: string, value: unknown): number {
-  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value + 0; // which makes 0 of -0, as JSON does
+  // which makes 0 of -0, as JSON does
+  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value + 0;
   throw refuse(`${field} is a number from -(2^53 - 1) to 2^53 - 1`);
 }
 
@@ -124,7 +129,10 @@ export function text(field: string, value: unknown, refusal = refuse): string {
   throw refusal(`${field} has 1 to 200 characters, none of them a control character`);
 }
 
-/** What can be stored and hashed. Its size is that of its canonical form, so that blanks do not count. */
+/**
+ * What can be stored and hashed. Its size is that of its canonical form, so that blanks do not
+ * count.
+ */
 function metadataOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse('metadata is an object');

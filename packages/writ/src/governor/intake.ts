@@ -1,4 +1,6 @@
-/** What an HTTP listener hands over: signals, entitlements, rejections and what an outage missed. */
+/**
+ * What an HTTP listener hands over: signals, entitlements, rejections and what an outage missed.
+ */
 import { hostname } from 'node:os';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
@@ -24,7 +26,10 @@ export type Signalled = { readonly arrival_seq: number; readonly duplicate?: tru
 
 /** What a catalogue says of an entitlement. Times are milliseconds since 1970. */
 export interface EntitlementNotice {
-  /** The id of the notice, and when it was sent by the sender's clock: one that is sent twice, or overtakes another, can be told by them. */
+  /**
+   * The id of the notice, and when it was sent by the sender's clock: one that is sent twice, or
+   * overtakes another, can be told by them.
+   */
   readonly webhook_id: string;
   readonly sent_at: number;
   readonly entitlement_id: string;
@@ -36,7 +41,10 @@ export interface EntitlementNotice {
   readonly quota?: number | null;
 }
 
-/** What could not be taken in while the database was away, as it is kept on this machine: whom it was for, and the id that its sender knows it by. It was never accepted. */
+/**
+ * What could not be taken in while the database was away, as it is kept on this machine: whom it
+ * was for, and the id that its sender knows it by. It was never accepted.
+ */
 export type Missed =
   | {
       readonly kind: 'signal';
@@ -47,12 +55,20 @@ export type Missed =
   | { readonly kind: 'entitlement'; readonly tenant: string; readonly webhook_id: string };
 
 export interface SignalIntake {
-  /** Throws WritRefusal for what it will not take, and whatever the database throws when it is away. */
+  /**
+   * Throws WritRefusal for what it will not take, and whatever the database throws when it is away.
+   */
   take(governor: GovernorName, signal: IncomingSignal): Promise<Signalled>;
   entitlement(tenant: string, notice: EntitlementNotice): Promise<void>;
-  /** How many requests were turned away, and with which codes: what was no signal is counted, and nothing of it is kept. */
+  /**
+   * How many requests were turned away, and with which codes: what was no signal is counted, and
+   * nothing of it is kept.
+   */
   rejected?(codes: ReadonlyMap<string, number>, from: Date, to: Date): Promise<void>;
-  /** What was missed, once the database is back: in order for each machine, and sometimes twice. Answers why it will never be taken; throws, and is asked again. */
+  /**
+   * What was missed, once the database is back: in order for each machine, and sometimes twice.
+   * Answers why it will never be taken; throws, and is asked again.
+   */
   missed?(entry: SpoolEntry<Missed>): Promise<Refused | undefined>;
 }
 

@@ -1,4 +1,7 @@
-/** One event after the other: what a governor that is stored as data does with each. Pure. The driver stores what comes out, and a replay compares it. */
+/**
+ * One event after the other: what a governor that is stored as data does with each. Pure. The
+ * driver stores what comes out, and a replay compares it.
+ */
 import { hash as digest } from 'node:crypto';
 import { canonicalize } from '../ledger/canonical.js';
 import { type Receipt, receipt, receiptId } from '../ledger/receipt.js';
@@ -52,7 +55,10 @@ export const unborn = (id: string, tenant: string, sku: string): MachineState =>
   last: 0,
 });
 
-/** What is next, when the mailbox is left out: what was inserted, what is tried again, a timer of no time, or a timer that is due before `until`. */
+/**
+ * What is next, when the mailbox is left out: what was inserted, what is tried again, a timer of no
+ * time, or a timer that is due before `until`.
+ */
 export type Next = {
   readonly pending: Pending<Waits>;
   readonly dueAt?: number;
@@ -180,7 +186,10 @@ const setBack = (waiting: Waiting<Waits>, ms: number): Waiting<Waits> => ({
   ),
 });
 
-/** By how much the clock of the database was set back since the last event. A negative number: it was not. */
+/**
+ * By how much the clock of the database was set back since the last event. A negative number: it
+ * was not.
+ */
 export const setBackBy = ({ last, data }: MachineState, clock: number): number =>
   last - (data?.behind ?? 0) - clock;
 

@@ -1,4 +1,7 @@
-/** A moment by RFC 3339, in milliseconds since 1970; undefined if the text is none. Date.parse alone would take much else, and the 30th of February. */
+/**
+ * A moment by RFC 3339, in milliseconds since 1970; undefined if the text is none. Date.parse alone
+ * would take much else, and the 30th of February.
+ */
 export function momentOf(text: string): number | undefined {
   const parts =
     /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/.exec(
@@ -27,7 +30,8 @@ export function momentOf(text: string): number | undefined {
     return undefined;
   if (day < 1 || day > daysIn(year, month)) return undefined;
   const at = new Date(0);
-  at.setUTCFullYear(year, month - 1, day); // Date.UTC takes the years 0 to 99 for those of the last century
+  // Date.UTC takes the years 0 to 99 for those of the last century
+  at.setUTCFullYear(year, month - 1, day);
   at.setUTCHours(hour, minute, second, Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3)));
   const east = (zoneHour * 60 + zoneMinute) * 60_000;
   return at.getTime() - (parts[8] === '-' ? -east : east);

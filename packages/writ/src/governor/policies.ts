@@ -1,4 +1,6 @@
-/** The policies of governors: their versions, what a new one would change, publishing, withdrawing. */
+/**
+ * The policies of governors: their versions, what a new one would change, publishing, withdrawing.
+ */
 import { readJson } from '../database/gate.js';
 import type { Page, PageOptions } from '../database/listing.js';
 import { WritRefusal } from '../errors/index.js';
@@ -126,7 +128,10 @@ export class Policies {
     };
   }
 
-  /** Publishes the next version of a policy; the governor is made if there is none. For principals with the right to operate. */
+  /**
+   * Publishes the next version of a policy; the governor is made if there is none. For principals
+   * with the right to operate.
+   */
   async publish(
     sku: string,
     policy: unknown,
@@ -137,7 +142,9 @@ export class Policies {
     return this.#publish(sku, document.policy_id, document, hash, shadow, options);
   }
 
-  /** Takes the policy away: the governor acts on nothing any more, and what is in flight is undone. */
+  /**
+   * Takes the policy away: the governor acts on nothing any more, and what is in flight is undone.
+   */
   async withdraw(
     sku: string,
     options: In & { readonly version?: number } = {},
@@ -146,7 +153,10 @@ export class Policies {
     return this.#publish(sku, policy_id, null, '0'.repeat(64), false, options);
   }
 
-  /** The parameters of an action that may be asked for so; refuses one that the policy does not allow. */
+  /**
+   * The parameters of an action that may be asked for so; refuses one that the policy does not
+   * allow.
+   */
   async allowed(
     sku: string,
     type: string,

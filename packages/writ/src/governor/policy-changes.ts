@@ -92,7 +92,10 @@ export interface PolicyChange {
   readonly after: string | null;
 }
 
-/** What differs, in the order of the new policy; what is gone at the end. Without a new one all of it is gone. */
+/**
+ * What differs, in the order of the new policy; what is gone at the end. Without a new one all of
+ * it is gone.
+ */
 export function changesOf(
   before: GovernorPolicy | null,
   after: GovernorPolicy | null,

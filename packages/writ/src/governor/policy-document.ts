@@ -1,4 +1,7 @@
-/** A governor policy as it is stored, hashed and decided by: plain JSON, without anything left out that has a default. */
+/**
+ * A governor policy as it is stored, hashed and decided by: plain JSON, without anything left out
+ * that has a default.
+ */
 
 /** What may be given to an action besides its target. */
 export type Parameters = Readonly<Record<string, string | number | boolean>>;
@@ -13,9 +16,15 @@ export interface Threshold {
   /** `above`: a value over `limit` is over. `below`: a value under it is. */
   readonly direction: 'above' | 'below';
   readonly limit: number;
-  /** With `above`, a value under this clears it; with `below`, one over this. Equal to `limit` where there is no hysteresis. */
+  /**
+   * With `above`, a value under this clears it; with `below`, one over this. Equal to `limit` where
+   * there is no hysteresis.
+   */
   readonly clear: number;
-  /** After an action was asked for because of this type, no other one is for so long. 0: each signal that is over asks. */
+  /**
+   * After an action was asked for because of this type, no other one is for so long. 0: each signal
+   * that is over asks.
+   */
   readonly cooldown_ms: number;
   /** The type of action that answers; none: it is only observed. */
   readonly action?: string;
@@ -26,7 +35,10 @@ export type Actuator =
   | { readonly kind: 'handler' }
   /** `signed_with`: the name of the secret that requests are signed with. */
   | { readonly kind: 'webhook'; readonly url: string; readonly signed_with?: string }
-  /** An instance of an approved template. As an inverse, without a template: the contract of the action itself is stopped, or undone. */
+  /**
+   * An instance of an approved template. As an inverse, without a template: the contract of the
+   * action itself is stopped, or undone.
+   */
   | { readonly kind: 'contract'; readonly template_id?: string };
 
 /** One thing that can be carried out. */
@@ -46,12 +58,17 @@ export interface ActionRule extends Doing {
   readonly inverse: Doing;
   /** How long a contract may take after it was acknowledged. */
   readonly completion_timeout_ms: number;
-  /** What becomes of an action that succeeded, when the baseline is not back after `baseline_ms`. */
+  /**
+   * What becomes of an action that succeeded, when the baseline is not back after `baseline_ms`.
+   */
   readonly not_restored: 'keep' | 'rollback';
   readonly baseline_ms: number;
   /** What it costs of the budget. */
   readonly cost: number;
-  /** Is asked after a success whether the baseline is back; the actuator's own answer counts where there is none. */
+  /**
+   * Is asked after a success whether the baseline is back; the actuator's own answer counts where
+   * there is none.
+   */
   readonly probe?: { readonly url: string };
 }
 

@@ -1,4 +1,7 @@
-/** Governor policies: written with `definePolicy`, or in a file. Either way what comes out is the same document, with nothing left to guess. */
+/**
+ * Governor policies: written with `definePolicy`, or in a file. Either way what comes out is the
+ * same document, with nothing left to guess.
+ */
 import { createHash } from 'node:crypto';
 import { canonicalize } from '../ledger/canonical.js';
 import type { Duration } from '../queue/duration.js';
@@ -16,7 +19,9 @@ export type ThresholdOptions = (
       readonly clearAbove?: number;
     }
 ) & {
-  /** For so long after an action no other is asked for because of this type; a minute unless given. */
+  /**
+   * For so long after an action no other is asked for because of this type; a minute unless given.
+   */
   readonly cooldown?: Duration;
   /** The type of action that answers, or false for none; the policy's only action unless given. */
   readonly then?: string | false;
@@ -25,18 +30,26 @@ export type ThresholdOptions = (
 interface AnyActionOptions {
   /** What carries it out, for people. */
   readonly service?: string;
-  /** The permission that it needs, where its type has none by its name; that of the policy unless given. */
+  /**
+   * The permission that it needs, where its type has none by its name; that of the policy unless
+   * given.
+   */
   readonly requires?: string;
   readonly parameters?: Parameters;
   /** Of parameters; one that has none may only have the value that the policy gives it. */
   readonly bounds?: Readonly<Record<string, ParameterBounds>>;
-  /** What becomes of it when it succeeded and the baseline is not back in time: `keep` unless given. */
+  /**
+   * What becomes of it when it succeeded and the baseline is not back in time: `keep` unless given.
+   */
   readonly notRestored?: 'keep' | 'rollback';
   /** How long the baseline is awaited; a minute unless given. */
   readonly baselineWithin?: Duration;
   /** What it costs of the budget; nothing unless given. */
   readonly cost?: number;
-  /** Is asked over HTTP after a success whether the baseline is back: any 2xx says so, unless its JSON says `{"restored": false}`. */
+  /**
+   * Is asked over HTTP after a success whether the baseline is back: any 2xx says so, unless its
+   * JSON says `{"restored": false}`.
+   */
   readonly probe?: { readonly url: string };
 }
 
@@ -69,7 +82,8 @@ export interface ContractActionOptions extends AnyActionOptions {
   readonly type?: string;
   readonly target?: string;
   /**
-   * The template that undoes it, or `stop`, which is the default: the contract is stopped and rolled back while it is not completed, and a completed one is not undone.
+   * The template that undoes it, or `stop`, which is the default: the contract is stopped and
+   * rolled back while it is not completed, and a completed one is not undone.
    */
   readonly inverse?:
     | 'stop'
@@ -151,7 +165,10 @@ export interface PolicyOptions {
   readonly budget?: number;
 }
 
-/** Defines a governor policy. Refuses with `invalid_policy` or `action_without_inverse`, which name the place. */
+/**
+ * Defines a governor policy. Refuses with `invalid_policy` or `action_without_inverse`, which name
+ * the place.
+ */
 export const definePolicy = (id: string, options: PolicyOptions): GovernorPolicy =>
   normalPolicy({ ...options, policy_id: id });
 

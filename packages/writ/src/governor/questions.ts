@@ -1,4 +1,7 @@
-/** What has to be known before an event can be decided, and is not in it: asked outside any transaction, each question with its time, and recorded with the event. */
+/**
+ * What has to be known before an event can be decided, and is not in it: asked outside any
+ * transaction, each question with its time, and recorded with the event.
+ */
 import type { Content } from './events.js';
 import type { MachineState } from './machine.js';
 import type { ActionRule } from './policy-document.js';

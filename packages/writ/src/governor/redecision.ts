@@ -1,6 +1,8 @@
 /**
- * Deciding again: every event of a governor, in order, by the version of `decide` that decided it, and what comes out against the receipts that were written then, byte for byte. Pure. Events come as
- * lines, receipts as entries of a log; a receipt is compared when the events up to it are there, so that a log of any length needs no more memory than what waits.
+ * Deciding again: every event of a governor, in order, by the version of `decide` that decided it,
+ * and what comes out against the receipts that were written then, byte for byte. Pure. Events come
+ * as lines, receipts as entries of a log; a receipt is compared when the events up to it are there,
+ * so that a log of any length needs no more memory than what waits.
  */
 import { canonicalize } from '../ledger/canonical.js';
 import type { ReceiptContainer } from '../ledger/container.js';
@@ -91,7 +93,10 @@ export class Redecision {
     this.#at = 0;
   }
 
-  /** The next receipt of its stream, and the entry that it stands in. False: it can only be compared when there are more events. */
+  /**
+   * The next receipt of its stream, and the entry that it stands in. False: it can only be compared
+   * when there are more events.
+   */
   hear(receipt: ReceiptContainer, entry: Uint8Array | string): boolean {
     while (!this.#stopped) {
       while (this.#expected.length === 0) {
@@ -249,7 +254,9 @@ export class Redecision {
     return true;
   }
 
-  /** How many of those that are expected have no receipt, if this one comes later; 0: it does not. */
+  /**
+   * How many of those that are expected have no receipt, if this one comes later; 0: it does not.
+   */
   #missingBefore({ receipt_id, context }: ReceiptContainer): number {
     const here = this.#expected.findIndex((one) => one.receipt.receipt_id === receipt_id);
     if (here > 0) return here;
@@ -318,7 +325,10 @@ export class Redecision {
   }
 }
 
-/** Decides the events of a governor again and compares what comes out with its receipts: both as lines of canonical JSON, from the first on. */
+/**
+ * Decides the events of a governor again and compares what comes out with its receipts: both as
+ * lines of canonical JSON, from the first on.
+ */
 export function redecide(
   who: GovernorIdentity,
   events: readonly string[],
@@ -335,7 +345,10 @@ export function redecide(
   return replaying.end(events.length);
 }
 
-/** The event of a line, or why it is none. That its bytes are the canonical ones shows by their hash. */
+/**
+ * The event of a line, or why it is none. That its bytes are the canonical ones shows by their
+ * hash.
+ */
 function readEvent(line: string): GovernorEvent | string {
   let value: Partial<GovernorEvent> | null;
   try {

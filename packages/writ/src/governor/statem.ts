@@ -1,6 +1,7 @@
 /**
- * What gen_statem does with events, as pure functions over data that can be stored: which event comes next, and what becomes of those that wait when one was handled. Nothing here knows
- * what a governor is. The order is OTP's, held against traces of the real one (test/governor/gen-statem).
+ * What gen_statem does with events, as pure functions over data that can be stored: which event
+ * comes next, and what becomes of those that wait when one was handled. Nothing here knows what a
+ * governor is. The order is OTP's, held against traces of the real one (test/governor/gen-statem).
  */
 
 /** One of the state, one of events, and any number of named ones. */
@@ -8,7 +9,10 @@ export type TimerName = 'state' | 'event' | `named:${string}`;
 
 export interface Timer<Content> {
   readonly name: TimerName;
-  /** When it is due; 0 ms after it was started is no time: it waits behind inserted events and before the mailbox. */
+  /**
+   * When it is due; 0 ms after it was started is no time: it waits behind inserted events and
+   * before the mailbox.
+   */
   readonly due: number | 'now';
   readonly content: Content;
 }
@@ -45,7 +49,10 @@ export interface Handled<Content> {
   /** A different state: what changed only in the data is none. */
   readonly moved: boolean;
   readonly postpone: boolean;
-  /** In the order in which they were returned; those of a state enter call come after those of the event. */
+  /**
+   * In the order in which they were returned; those of a state enter call come after those of the
+   * event.
+   */
   readonly actions: readonly Action<Content>[];
 }
 
@@ -71,7 +78,10 @@ export function next<Content>(
   );
 }
 
-/** The timer that is due first, if one is before `until`; of those that are due at the same time the one that was started first. */
+/**
+ * The timer that is due first, if one is before `until`; of those that are due at the same time the
+ * one that was started first.
+ */
 export function due<Content>(
   waiting: Waiting<Content>,
   until: number,
@@ -99,7 +109,8 @@ export function after<Content>(
   const inserted = actions.flatMap((action) =>
     action.type === 'insert' ? [{ from: 'inserted' as const, content: action.content }] : [],
   );
-  // A new state has no state timeout yet, and an event that was handled ends the event timeout: what is started now is started after that.
+  // A new state has no state timeout yet, and an event that was handled ends the event timeout:
+  // what is started now is started after that.
   const kept = waiting.timers.filter(
     ({ name }) => name !== 'event' && !(moved && name === 'state'),
   );

@@ -1,4 +1,7 @@
-/** A governor as it is stored: rows of signals that wait are short, and the document of its policy, which does not change, stands elsewhere. */
+/**
+ * A governor as it is stored: rows of signals that wait are short, and the document of its policy,
+ * which does not change, stands elsewhere.
+ */
 import type { Data, Held, State, Waits } from './decision.js';
 import type { Content, Signal } from './events.js';
 import type { MachineState } from './machine.js';
@@ -40,7 +43,10 @@ export interface TakenGovernor {
   readonly held: StoredMail[] | null;
 }
 
-/** What fn_governors_take answers: when it is, by the clock of the gates and by that of the machine, the latest time of what was due, when the next is, and the governors. */
+/**
+ * What fn_governors_take answers: when it is, by the clock of the gates and by that of the machine,
+ * the latest time of what was due, when the next is, and the governors.
+ */
 export interface TakenBatch {
   readonly now: number;
   readonly machine: number;

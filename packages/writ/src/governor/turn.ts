@@ -1,4 +1,7 @@
-/** One turn of one governor: as many of its events as are there, decided one after the other. Pure but for what it is given; the driver stores what comes out. */
+/**
+ * One turn of one governor: as many of its events as are there, decided one after the other. Pure
+ * but for what it is given; the driver stores what comes out.
+ */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalize } from '../ledger/canonical.js';
@@ -38,7 +41,9 @@ export interface TurnOptions {
   /** So many of its mails were read at most: there may be more than were given. */
   readonly mails: number;
   readonly crashLimit: number;
-  /** Writing what was decided about its next event has failed here: it is set aside at the limit. */
+  /**
+   * Writing what was decided about its next event has failed here: it is set aside at the limit.
+   */
   readonly unwritable?: boolean;
 }
 
@@ -71,7 +76,8 @@ export function turn(
   options: TurnOptions,
 ): Turned {
   const { now, machine = now, crashLimit, decideVersion } = options;
-  // After a crash one event at a time: what cannot be written must not take those before it along, nor be taken for one of them.
+  // After a crash one event at a time: what cannot be written must not take those before it along,
+  // nor be taken for one of them.
   const limit = taken.crashes > 0 ? 1 : options.limit;
   const mails = taken.mails ?? [];
   const contents = new Map<number, StoredMail>(
@@ -150,8 +156,8 @@ export function turn(
       ...(beginsAnew(governor, content) && { answers: { process_id: options.processId } }),
     });
     const rest = waiting?.waiting ?? governor.waiting;
-    // An event that has crashed its governor too often is set aside, and that is an event in its place. What
-    // others have counted is not enough: it has to crash here and now, too.
+    // An event that has crashed its governor too often is set aside, and that is an event in its
+    // place. What others have counted is not enough: it has to crash here and now, too.
     const mayBeSetAside = steps.length === 0 && taken.crashes >= crashLimit && !told;
     try {
       if (mayBeSetAside && options.unwritable)
@@ -200,7 +206,10 @@ const apartMs = 60_000;
 const beginsAnew = ({ state }: MachineState, content: Content) =>
   state === 'degraded' && content.kind === 'timer' && content.timer === 'state';
 
-/** Decides, and, if asked for, once more: another outcome is an event of its own, in place of the one that gave it. */
+/**
+ * Decides, and, if asked for, once more: another outcome is an event of its own, in place of the
+ * one that gave it.
+ */
 function decided(
   governor: MachineState,
   event: GovernorEvent,
@@ -285,15 +294,18 @@ export function putAside(steps: Turned['steps']): Put[] {
 /** If whoever asks does not come back with the answer, somebody asks again. */
 export const askingMs = 1_000;
 
-/** When a driver looks at a governor again; without a time, it has looked and found nothing to do. */
+/**
+ * When a driver looks at a governor again; without a time, it has looked and found nothing to do.
+ */
 export interface Wake {
   readonly id: string;
   readonly at?: number;
 }
 
 /**
- * When a driver has to look at it again. The gate itself sees what is left to do for a governor that has handled something; whoever writes
- * a crash down says when to try again, and the time here is for when nobody does.
+ * When a driver has to look at it again. The gate itself sees what is left to do for a governor
+ * that has handled something; whoever writes a crash down says when to try again, and the time here
+ * is for when nobody does.
  */
 export function wakesOf(
   { taken: { id }, steps, more, question, crash }: Turned,
@@ -304,7 +316,10 @@ export function wakesOf(
   return steps.length === 0 ? [{ id }] : [];
 }
 
-/** What fn_governors_apply takes: governors, their events, and what came of each. Places count from 1. */
+/**
+ * What fn_governors_apply takes: governors, their events, and what came of each. Places count from
+ * 1.
+ */
 export interface TurnRows {
   readonly governors: Record<string, unknown>[];
   readonly events: Record<string, unknown>[];

@@ -1,7 +1,7 @@
 /**
- * Pages of rows that are numbered without a gap: receipts, events, versions. A page names the numbers
- * that it can hold, so its cost does not grow with the history. PostgreSQL does not push LIMIT into
- * the views, which are security barriers; it does push these conditions.
+ * Pages of rows that are numbered without a gap: receipts, events, versions. A page names the
+ * numbers that it can hold, so its cost does not grow with the history. PostgreSQL does not push
+ * LIMIT into the views, which are security barriers; it does push these conditions.
  */
 import type { Queryable } from '../database/connection.js';
 import { readJson } from '../database/gate.js';

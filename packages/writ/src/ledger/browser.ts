@@ -1,4 +1,7 @@
-/** `@writ/verify`: checking a ledger, an export or a single proof, without a database. Nothing here needs Node. */
+/**
+ * `@writ/verify`: checking a ledger, an export or a single proof, without a database. Nothing here
+ * needs Node.
+ */
 export { WritError, WritRefusal } from '../errors/index.js';
 export { canonicalEntry, canonicalize, entryLimit, isCanonical } from './canonical.js';
 export type { ReceiptContainer } from './container.js';

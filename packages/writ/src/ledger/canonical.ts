@@ -1,6 +1,7 @@
 /**
- * RFC 8785: one text for one value, so that its hash means something. Stricter than the RFC where it would let a value change on the way: whole
- * numbers that JSON cannot carry exactly are refused, and so is everything that JSON.stringify would drop or replace without a word.
+ * RFC 8785: one text for one value, so that its hash means something. Stricter than the RFC where
+ * it would let a value change on the way: whole numbers that JSON cannot carry exactly are refused,
+ * and so is everything that JSON.stringify would drop or replace without a word.
  */
 import { WritRefusal } from '../errors/index.js';
 
@@ -15,7 +16,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const refuse = (detail: string) => new WritRefusal('value_not_canonical', detail);
 
-/** The canonical text of a value. Where it has none, the refusal names the place and not the value. */
+/**
+ * The canonical text of a value. Where it has none, the refusal names the place and not the value.
+ */
 export function canonicalize(value: unknown): string {
   return write(value, []);
 }
@@ -27,7 +30,9 @@ export function canonicalEntry(value: unknown): Uint8Array {
   return bytes;
 }
 
-/** `path` leads to the value, as far as it has been followed; it becomes a text only in a refusal. */
+/**
+ * `path` leads to the value, as far as it has been followed; it becomes a text only in a refusal.
+ */
 function write(value: unknown, path: (string | number)[]): string {
   switch (typeof value) {
     case 'string':
@@ -70,7 +75,8 @@ function writeArray(values: readonly unknown[], path: (string | number)[]): stri
 
 function writeObject(value: object, path: (string | number)[]): string {
   const prototype = Object.getPrototypeOf(value);
-  // An object of another realm, as a browser's frame or a test's sandbox has it, is as plain as ours.
+  // An object of another realm, as a browser's frame or a test's sandbox has it, is as plain as
+  // ours.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
     throw refuse(`${place(path)}: ${value.constructor?.name} is not JSON`);
   let text = '{';
@@ -114,8 +120,9 @@ export function readCanonical(bytes: Uint8Array): unknown {
   } catch {
     return undefined;
   }
-  // The engine's own writer is several times as fast as ours, and agrees with it where keys stand in order already. Where it does not, as with keys
-  // that look like numbers, and where half of a surrogate pair is escaped, ours decides.
+  // The engine's own writer is several times as fast as ours, and agrees with it where keys stand
+  // in order already. Where it does not, as with keys that look like numbers, and where half of a
+  // surrogate pair is escaped, ours decides.
   if (isOrdered(value, 0) && !text.includes('\\ud') && JSON.stringify(value) === text) return value;
   try {
     return canonicalize(value) === text ? value : undefined;

@@ -1,7 +1,7 @@
 /**
  * Signing, and comparing with what was signed before. Before anything is signed, the database is
- * compared with every place that keeps a checkpoint: one that is older than what is known outside, or
- * another, is not signed over. The tree is committed first, then signed, kept beside it, and
+ * compared with every place that keeps a checkpoint: one that is older than what is known outside,
+ * or another, is not signed over. The tree is committed first, then signed, kept beside it, and
  * published: a crash between two of these leaves a tree that the next checkpoint covers.
  */
 import { type Acting, act, actorOf, type Host } from '../database/acting.js';
@@ -47,7 +47,10 @@ export interface CheckpointOptions {
   readonly trusted?: readonly VerifierKey[];
 }
 
-/** Signs every log that has grown, and publishes `_system` everywhere. A place that cannot be reached does not keep the others from theirs. */
+/**
+ * Signs every log that has grown, and publishes `_system` everywhere. A place that cannot be
+ * reached does not keep the others from theirs.
+ */
 export async function publishCheckpoints(
   db: Queryable,
   options: CheckpointOptions,
@@ -140,8 +143,8 @@ export interface Comparison {
   readonly here: number;
   readonly hereEpoch: number;
   /**
-   * `same`: everything that the place knows is here. `accepted`: it is not, and somebody has gone on
-   * without it on the record.
+   * `same`: everything that the place knows is here. `accepted`: it is not, and somebody has gone
+   * on without it on the record.
    */
   readonly outcome: 'same' | 'accepted' | 'shorter' | 'different';
 }
@@ -238,8 +241,8 @@ export interface AcceptedRestore {
 }
 
 /**
- * Goes on with a restored database, in a new epoch that names the newest checkpoint known outside. A
- * ledger key signs that, and which tree of _system was found.
+ * Goes on with a restored database, in a new epoch that names the newest checkpoint known outside.
+ * A ledger key signs that, and which tree of _system was found.
  */
 export async function acceptRestore(
   host: ActingHost,

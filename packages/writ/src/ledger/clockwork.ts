@@ -1,6 +1,8 @@
 /**
- * What every worker does for the ledger at each look: the record of the queue is sealed, and receipts that have been committed are put into their logs. One
- * worker at a time does it, in one call and one transaction; a crash leaves the segment unsealed and the receipts unsequenced, for whoever looks next.
+ * What every worker does for the ledger at each look: the record of the queue is sealed, and
+ * receipts that have been committed are put into their logs. One worker at a time does it, in one
+ * call and one transaction; a crash leaves the segment unsealed and the receipts unsequenced, for
+ * whoever looks next.
  */
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';

@@ -1,4 +1,7 @@
-/** The container that every receipt is, whatever its reason: what a verifier can tell without knowing the reasons. */
+/**
+ * The container that every receipt is, whatever its reason: what a verifier can tell without
+ * knowing the reasons.
+ */
 
 export interface ReceiptContainer {
   readonly receipt_id: string;
@@ -61,7 +64,10 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 export const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** A moment that exists: 30 February has the shape too. Only the last days of a month need a calendar. */
+/**
+ * A moment that exists: 30 February has the shape too. Only the last days of a month need a
+ * calendar.
+ */
 function isTimestamp(text: string): boolean {
   if (!timestampShape.test(text)) return false;
   const day = Number(text.slice(8, 10));

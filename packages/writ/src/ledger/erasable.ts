@@ -1,4 +1,7 @@
-/** Values that can be erased although the ledger cannot be changed: a receipt holds a salted hash, and the value is kept elsewhere with its salt. */
+/**
+ * Values that can be erased although the ledger cannot be changed: a receipt holds a salted hash,
+ * and the value is kept elsewhere with its salt.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { canonicalize } from './canonical.js';
 
@@ -10,7 +13,10 @@ export class Erasable<Value = unknown> {
   }
 }
 
-/** Marks a value of a context: the receipt holds its salted hash, and the value itself is handed back for storing elsewhere. */
+/**
+ * Marks a value of a context: the receipt holds its salted hash, and the value itself is handed
+ * back for storing elsewhere.
+ */
 export function erasable<Value>(value: Value): Erasable<Value> {
   return new Erasable(value);
 }
@@ -38,7 +44,10 @@ export function commitTo(value: unknown): StoredErasable {
   return { hash: commitment(salt, value), salt, value };
 }
 
-/** What stands in a receipt for an erasable value. Whoever is shown salt and value can work it out again. */
+/**
+ * What stands in a receipt for an erasable value. Whoever is shown salt and value can work it out
+ * again.
+ */
 export function commitment(salt: Uint8Array, value: unknown): string {
   return createHash('sha256').update(salt).update(canonicalize(value)).digest('hex');
 }

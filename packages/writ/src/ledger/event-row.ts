@@ -13,7 +13,10 @@ export interface EventRow {
   readonly note: string | null;
   /** The request that the call was made for, as its caller said. */
   readonly request_id?: string;
-  /** Events of runs that the same call appended, each by run, number and hash: they are sealed with the row. */
+  /**
+   * Events of runs that the same call appended, each by run, number and hash: they are sealed with
+   * the row.
+   */
   readonly run_events?: readonly (readonly [run: string, seq: number, hash: string])[];
   readonly subjects: readonly string[];
 }

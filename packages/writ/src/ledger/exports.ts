@@ -1,6 +1,8 @@
 /**
- * Writing an export into a folder. Full tiles and bundles never change, so those that are there are left: an export into the same folder again adds what is new, and
- * that is how receipts are archived before their month is dropped. The description and the checkpoints come last: until then the folder is the export it was.
+ * Writing an export into a folder. Full tiles and bundles never change, so those that are there are
+ * left: an export into the same folder again adds what is new, and that is how receipts are
+ * archived before their month is dropped. The description and the checkpoints come last: until then
+ * the folder is the export it was.
  */
 import { constants } from 'node:fs';
 import { mkdir, open, realpath, rename, stat } from 'node:fs/promises';
@@ -138,8 +140,8 @@ const limits: readonly (readonly [path: RegExp, bytes: number])[] = [
 const otherwise = 256 * 2 ** 20;
 
 /**
- * The files of an export in a folder, for verifyExport; null for one that is not there. The export may
- * be hostile: only regular files inside the folder are read, up to a size, and no open waits.
+ * The files of an export in a folder, for verifyExport; null for one that is not there. The export
+ * may be hostile: only regular files inside the folder are read, up to a size, and no open waits.
  */
 export function folderReader(folder: string): Reader {
   const root = realpath(folder);

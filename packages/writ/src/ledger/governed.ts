@@ -1,7 +1,7 @@
 /**
- * What an export has of governance beside its receipts: the documents that were signed, and the governed
- * values of the database. Contracts are in files of so many, in the order of their ids, a line of JSON
- * each; the values are in one file.
+ * What an export has of governance beside its receipts: the documents that were signed, and the
+ * governed values of the database. Contracts are in files of so many, in the order of their ids, a
+ * line of JSON each; the values are in one file.
  */
 export const contractsPerFile = 1_000;
 

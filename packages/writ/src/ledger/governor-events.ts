@@ -1,4 +1,7 @@
-/** The events of governors in an export: what a replay decides again. In files of so many, each with a line that says whose they are, and then a line of canonical JSON per event. */
+/**
+ * The events of governors in an export: what a replay decides again. In files of so many, each with
+ * a line that says whose they are, and then a line of canonical JSON per event.
+ */
 import { canonicalize } from './canonical.js';
 import { isCount, isObject, isUuid } from './container.js';
 
@@ -17,7 +20,10 @@ export const eventsPerFile = 1_024;
 /** Which file has an event; from 1. */
 export const fileOf = (eventSeq: number): number => Math.ceil(eventSeq / eventsPerFile);
 
-/** A file that is full never changes; the last one, which is not, has another name. None leads out of its folder. */
+/**
+ * A file that is full never changes; the last one, which is not, has another name. None leads out
+ * of its folder.
+ */
 export function governorPath(
   { tenant, sku }: Pick<ExportedGovernor, 'tenant' | 'sku'>,
   file: number,

@@ -1,4 +1,7 @@
-/** `writ.ledger`: signing, checking, proving and handing out the ledger of this database. Reading needs the role writ_auditor, the rest workflow_admin. */
+/**
+ * `writ.ledger`: signing, checking, proving and handing out the ledger of this database. Reading
+ * needs the role writ_auditor, the rest workflow_admin.
+ */
 import { type Acting, act, actorOf, type Host, tenantOf } from '../database/acting.js';
 import type { Queryable } from '../database/connection.js';
 import { gate, readJson } from '../database/gate.js';
@@ -217,8 +220,8 @@ export class Ledger {
   }
 
   /**
-   * Goes on with a restored database, on the record. `key` is the text of the private key's file, which
-   * signs the acceptance.
+   * Goes on with a restored database, on the record. `key` is the text of the private key's file,
+   * which signs the acceptance.
    */
   acceptRestore(
     { places, keys, reason, key }: Outside & { reason: string; key: string },
@@ -234,8 +237,8 @@ export class Ledger {
   }
 
   /**
-   * Allows a month of receipts (YYYY-MM) to be dropped once its retention has passed: `exported` is in
-   * `place`, and the key signs that. Verify the export first.
+   * Allows a month of receipts (YYYY-MM) to be dropped once its retention has passed: `exported` is
+   * in `place`, and the key signs that. Verify the export first.
    */
   archived(
     archive: { key: string; month: string; place: string; exported: Exported },
@@ -246,8 +249,9 @@ export class Ledger {
   }
 
   /**
-   * Checks the ledger as the database has it now, up to its newest signed checkpoints: the same check as that of an export. `archive` is a folder of an export that has
-   * what has been dropped here.
+   * Checks the ledger as the database has it now, up to its newest signed checkpoints: the same
+   * check as that of an export. `archive` is a folder of an export that has what has been dropped
+   * here.
    */
   verify(
     options: Omit<VerifyOptions, 'sha256'> & { events?: boolean; archive?: string },

@@ -1,7 +1,8 @@
 /**
- * The tree of RFC 6962: leaves and nodes are hashed with different first bytes, a tree of n leaves splits at the largest power of two below n. Sizes go
- * up to 2^53 - 1, so that they are divided and never shifted. Proofs are followed as RFC 9162 §2.1.3.2 and §2.1.4.2 describe: a loop walks from the leaf up
- * to the root and takes one hash of the proof at each level that has a neighbour.
+ * The tree of RFC 6962: leaves and nodes are hashed with different first bytes, a tree of n leaves
+ * splits at the largest power of two below n. Sizes go up to 2^53 - 1, so that they are divided and
+ * never shifted. Proofs are followed as RFC 9162 §2.1.3.2 and §2.1.4.2 describe: a loop walks from
+ * the leaf up to the root and takes one hash of the proof at each level that has a neighbour.
  */
 import { sha256 as noble } from '@noble/hashes/sha2.js';
 import { WritRefusal } from '../errors/index.js';
@@ -15,7 +16,10 @@ export interface Subtree {
   readonly index: number;
 }
 
-/** Hashes of complete subtrees, in the order in which they were asked for. All that a proof needs is asked for in one call. */
+/**
+ * Hashes of complete subtrees, in the order in which they were asked for. All that a proof needs is
+ * asked for in one call.
+ */
 export type HashSource = (
   subtrees: readonly Subtree[],
 ) => Promise<readonly Uint8Array[]> | readonly Uint8Array[];
@@ -45,8 +49,8 @@ export function emptyRoot(sha256: Sha256 = portableSha256): Uint8Array {
 }
 
 /**
- * A tree that only grows, as the hashes of its complete subtrees, the largest first: at most 53 of them. `onSubtree` hears of every complete subtree as its
- * last leaf arrives.
+ * A tree that only grows, as the hashes of its complete subtrees, the largest first: at most 53 of
+ * them. `onSubtree` hears of every complete subtree as its last leaf arrives.
  */
 export class CompactRange {
   readonly #sha256: Sha256;
@@ -72,7 +76,8 @@ export class CompactRange {
     let hash = leaf;
     let level = 0;
     this.#onSubtree?.(0, leaf);
-    // The size says which subtrees there are: it is their sum. Each that the new leaf completes is joined with the one before it.
+    // The size says which subtrees there are: it is their sum. Each that the new leaf completes is
+    // joined with the one before it.
     for (let rest = this.#size; isOdd(rest); rest = half(rest)) {
       hash = this.#join(this.#subtrees.pop()!, hash);
       level += 1;
@@ -138,7 +143,10 @@ export async function inclusionProof(
   return hashes(ranges.reverse(), source, sha256);
 }
 
-/** What shows that the first `from` leaves of the tree with `to` leaves are the tree that had the root of `from`. */
+/**
+ * What shows that the first `from` leaves of the tree with `to` leaves are the tree that had the
+ * root of `from`.
+ */
 export async function consistencyProof(
   from: number,
   to: number,
@@ -242,7 +250,10 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** The hashes of ranges as they occur in a tree: each begins where a complete subtree as large as its first part may begin. */
+/**
+ * The hashes of ranges as they occur in a tree: each begins where a complete subtree as large as
+ * its first part may begin.
+ */
 async function hashes(
   ranges: readonly Range[],
   source: HashSource,

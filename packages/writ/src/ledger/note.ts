@@ -1,6 +1,7 @@
 /**
- * Signed notes, as Go's sumdb writes them, and the checkpoints of C2SP tlog-checkpoint in them: a text, an empty line, and a line per signature. Keys are one
- * line of text each. The name of a key is the deployment's; the origin of a checkpoint is `<deployment>/<log, percent-encoded>/<epoch>`.
+ * Signed notes, as Go's sumdb writes them, and the checkpoints of C2SP tlog-checkpoint in them: a
+ * text, an empty line, and a line per signature. Keys are one line of text each. The name of a key
+ * is the deployment's; the origin of a checkpoint is `<deployment>/<log, percent-encoded>/<epoch>`.
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -8,7 +9,9 @@ import { WritRefusal } from '../errors/index.js';
 import { canonicalize } from './canonical.js';
 import { fromBase64, fromHex, fromUtf8, toBase64, toHex, utf8 } from './text.js';
 
-/** A public key, `name+id+base64`. Its id only finds it; that it is trusted is the caller's word. */
+/**
+ * A public key, `name+id+base64`. Its id only finds it; that it is trusted is the caller's word.
+ */
 export interface VerifierKey {
   readonly name: string;
   readonly id: string;
@@ -164,8 +167,9 @@ const isNoteText = (text: string) =>
   text.isWellFormed() && ![...text].some((character) => character < ' ' && character !== '\n');
 
 /**
- * The note, and the known keys that have signed it: at least one. Signatures of others are passed over, as the format says; one of a known key that
- * does not fit is an error, even beside others that do.
+ * The note, and the known keys that have signed it: at least one. Signatures of others are passed
+ * over, as the format says; one of a known key that does not fit is an error, even beside others
+ * that do.
  */
 export function openNote(
   note: string | Uint8Array,
@@ -235,7 +239,10 @@ export function signCheckpoint(
   return signNote(checkpointText({ origin: originText(origin), size, root }), keys);
 }
 
-/** What both keys sign when one takes the place of the other; without an old one the new key signs alone. */
+/**
+ * What both keys sign when one takes the place of the other; without an old one the new key signs
+ * alone.
+ */
 export function rotationText(oldKey: string | null, newKey: string): string {
   return `writ key rotation\n${oldKey ?? ''}\n${newKey}\n`;
 }

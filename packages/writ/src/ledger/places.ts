@@ -1,6 +1,7 @@
 /**
- * Where checkpoints are kept outside the database: a file, or an HTTP address that takes a PUT and answers a GET with what was put. A place holds the newest
- * checkpoint of `_system`; through it, those of every log.
+ * Where checkpoints are kept outside the database: a file, or an HTTP address that takes a PUT and
+ * answers a GET with what was put. A place holds the newest checkpoint of `_system`; through it,
+ * those of every log.
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

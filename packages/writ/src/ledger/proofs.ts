@@ -1,6 +1,7 @@
 /**
- * A proof that one receipt, or one event of the record, is in the ledger, or that a log has only grown since a checkpoint: a JSON document that carries everything but
- * the public key. Who holds it needs neither the database nor an export.
+ * A proof that one receipt, or one event of the record, is in the ledger, or that a log has only
+ * grown since a checkpoint: a JSON document that carries everything but the public key. Who holds
+ * it needs neither the database nor an export.
  */
 import { WritRefusal } from '../errors/index.js';
 import { readCanonical } from './canonical.js';
@@ -44,7 +45,10 @@ export interface EventProof {
   /** The row of the record, and which of its events, from 1. */
   readonly event: string;
   readonly ordinal: number;
-  /** An event of a run that the row seals, as the bytes that were hashed: then it is this that is proven. */
+  /**
+   * An event of a run that the row seals, as the bytes that were hashed: then it is this that is
+   * proven.
+   */
   readonly runEvent?: string;
   /** Where the row stands in its segment, from 0. */
   readonly segment: { readonly index: number; readonly inclusion: readonly string[] };
@@ -86,7 +90,10 @@ export interface ProvenEvent extends Omit<ProvenReceipt, 'receipt' | 'log'> {
   readonly event: SealedEvent;
   readonly row: EventRow;
   readonly seal: ReceiptContainer;
-  /** Of a proof of an event of a run: [run, number, type, step, attempt, engine's attempt, data, signal, microseconds since 1970]. */
+  /**
+   * Of a proof of an event of a run: [run, number, type, step, attempt, engine's attempt, data,
+   * signal, microseconds since 1970].
+   */
   readonly runEvent?: readonly unknown[];
 }
 

@@ -1,4 +1,7 @@
-/** Proofs of single receipts and events out of the database: documents that a holder can check with the public key alone (proofs.ts). */
+/**
+ * Proofs of single receipts and events out of the database: documents that a holder can check with
+ * the public key alone (proofs.ts).
+ */
 import type { Queryable } from '../database/connection.js';
 import { readRows } from '../database/gate.js';
 import { isUuid } from '../database/uuid.js';
@@ -94,7 +97,8 @@ export class Prover {
     );
     if (!seal || index < 0) throw new WritRefusal('event_not_sealed', eventId);
     const leaves = documents.map(({ document }) => leafHash(utf8(String(document)), this.#sha256));
-    // What is in the record must be what was sealed: a proof that nobody can follow would be found out by the wrong person.
+    // What is in the record must be what was sealed: a proof that nobody can follow would be found
+    // out by the wrong person.
     if (toHex(this.#root(leaves)) !== seal.root)
       throw new WritError('ledger_replaced', `segment ${segment} is not as it was sealed`);
     const inclusion = await inclusionProof(

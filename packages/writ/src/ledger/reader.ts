@@ -1,6 +1,7 @@
 /**
- * A database as an export: whoever asks for a file of one gets the bytes that an export made now would have. Verification reads it as it reads a folder, so
- * there is one verification; and an export is every file of it, written down.
+ * A database as an export: whoever asks for a file of one gets the bytes that an export made now
+ * would have. Verification reads it as it reads a folder, so there is one verification; and an
+ * export is every file of it, written down.
  */
 import type { Queryable } from '../database/connection.js';
 import { readRows } from '../database/gate.js';
@@ -41,7 +42,10 @@ export interface LogHead {
 const isGoverned = `(c.template_id is not null
   or exists (select from writ.contract_document d where d.contract_id = c.contract_id))`;
 
-/** Tiles and bundles that are fetched at a time: one by one, the way there and back would be most of it. */
+/**
+ * Tiles and bundles that are fetched at a time: one by one, the way there and back would be most of
+ * it.
+ */
 const ahead = 16;
 
 export interface ReaderOptions {
@@ -97,7 +101,10 @@ export class DatabaseReader {
     return this.#first;
   }
 
-  /** The last segment whose receipt the signed part of `_system` holds. It follows from the heads, and every segment asks. */
+  /**
+   * The last segment whose receipt the signed part of `_system` holds. It follows from the heads,
+   * and every segment asks.
+   */
   lastSegment(): Promise<number> {
     this.#last ??= this.#readLast();
     return this.#last;
@@ -113,7 +120,10 @@ export class DatabaseReader {
     return Number(row?.last ?? 0);
   }
 
-  /** The governors of these logs, and how many events each has: at least those whose receipts are covered, because they are counted after. */
+  /**
+   * The governors of these logs, and how many events each has: at least those whose receipts are
+   * covered, because they are counted after.
+   */
   governors(): Promise<ExportedGovernor[]> {
     this.#governors ??= this.#readGovernors();
     return this.#governors;
@@ -143,7 +153,10 @@ export class DatabaseReader {
     );
   }
 
-  /** The first event of a file that is whole, here or in the archive, when months have been dropped here. */
+  /**
+   * The first event of a file that is whole, here or in the archive, when months have been dropped
+   * here.
+   */
   async #firstEvent(governor: ExportedGovernor, here: number): Promise<number> {
     if (await this.#governor(governor, 1)) return 1;
     const last = fileOf(governor.events);
@@ -174,7 +187,10 @@ export class DatabaseReader {
     );
   }
 
-  /** What has been dropped is at the beginning: a file of the archive has it, perhaps one that was partial then. */
+  /**
+   * What has been dropped is at the beginning: a file of the archive has it, perhaps one that was
+   * partial then.
+   */
   async #archived(governor: ExportedGovernor, file: number, n: number): Promise<string[] | null> {
     for (const full of [true, false]) {
       const found = await this.#options.archive?.(governorPath(governor, file, full));
@@ -378,7 +394,10 @@ export class DatabaseReader {
     return tiles;
   }
 
-  /** Entries that have been dropped are at the beginning: a bundle of the archive has them, perhaps one that was partial then. */
+  /**
+   * Entries that have been dropped are at the beginning: a bundle of the archive has them, perhaps
+   * one that was partial then.
+   */
   async #bundle(
     directory: string,
     index: number,
@@ -409,7 +428,8 @@ export class DatabaseReader {
       );
       return row ? new Uint8Array(row.leaves as Buffer) : null;
     }
-    // Past the retention only the archive has all of it; within, a row that is missing here was taken away, and that has to show.
+    // Past the retention only the archive has all of it; within, a row that is missing here was
+    // taken away, and that has to show.
     if (segment < (await this.#firstHere()))
       return (await this.#options.archive?.(segmentPath(segment, what))) ?? null;
     if (what === 'runs.jsonl') {

@@ -1,6 +1,7 @@
 /**
- * Receipts, and what they are made of. Ids, times and statuses are given, never made up here, so that the same event gives the same bytes
- * again. The one exception are the salts of erasable values, which have to be secret.
+ * Receipts, and what they are made of. Ids, times and statuses are given, never made up here, so
+ * that the same event gives the same bytes again. The one exception are the salts of erasable
+ * values, which have to be secret.
  */
 import { hash } from 'node:crypto';
 import { isUuid } from '../database/uuid.js';
@@ -45,7 +46,10 @@ export interface MadeReceipt<Name extends ReasonName> {
   readonly erasables: readonly StoredErasable[];
 }
 
-/** Makes a receipt, and what has to be stored beside it. Throws a refusal if it does not fit the schema of its reason. */
+/**
+ * Makes a receipt, and what has to be stored beside it. Throws a refusal if it does not fit the
+ * schema of its reason.
+ */
 export function receipt<Name extends ReasonName>(
   reason: Name,
   fields: ReceiptFields<Name>,
@@ -62,7 +66,8 @@ export function receipt<Name extends ReasonName>(
     reason,
   };
   const marked: Erasable[] = [];
-  // First as if nothing were erasable: a value that could not stand there plainly may not stand there erasably.
+  // First as if nothing were erasable: a value that could not stand there plainly may not stand
+  // there erasably.
   const plain = checked({
     ...made,
     context: replaceMarked(context, (one) => [marked.push(one), one.value][1]),
@@ -83,7 +88,10 @@ function checked<Value>(value: Value): Value {
   return value;
 }
 
-/** The id of the nth receipt (from 0) of an event: the same whenever the event is handled again. Shaped as a UUIDv4. */
+/**
+ * The id of the nth receipt (from 0) of an event: the same whenever the event is handled again.
+ * Shaped as a UUIDv4.
+ */
 export function receiptId(eventId: string, ordinal: number): string {
   if (!isUuid(eventId)) throw new TypeError('receiptId needs the UUID of an event');
   if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal > 0xffffffff)

@@ -1,4 +1,7 @@
-/** Bytes as text and back, with one spelling for each value: what can be written in two ways can be changed without being noticed. */
+/**
+ * Bytes as text and back, with one spelling for each value: what can be written in two ways can be
+ * changed without being noticed.
+ */
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -20,7 +23,10 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(characters);
 }
 
-/** Standard base64 with its padding and with nothing in the bits that are left over; undefined for anything else. */
+/**
+ * Standard base64 with its padding and with nothing in the bits that are left over; undefined for
+ * anything else.
+ */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -1,6 +1,7 @@
 /**
- * C2SP tlog-tiles: a tree as files of 256 hashes, level upon level, and its entries in bundles of 256. A tile of level L holds hashes of complete subtrees with
- * 256^L leaves; the last of each level may be partial, and then says how many it holds.
+ * C2SP tlog-tiles: a tree as files of 256 hashes, level upon level, and its entries in bundles of
+ * 256. A tile of level L holds hashes of complete subtrees with 256^L leaves; the last of each
+ * level may be partial, and then says how many it holds.
  */
 import { WritRefusal } from '../errors/index.js';
 import { entryLimit } from './canonical.js';
@@ -37,7 +38,9 @@ export function logFolder(log: string): string {
   return `logs/${encodeURIComponent(log).replaceAll('.', '%2E')}`;
 }
 
-/** How many hashes the `index`th tile of a level has in a tree of this size; 0 if it is not there. */
+/**
+ * How many hashes the `index`th tile of a level has in a tree of this size; 0 if it is not there.
+ */
 export function tileWidthAt(level: number, index: number, size: number): number {
   const hashes = Math.floor(size / tileWidth ** level);
   return Math.max(0, Math.min(tileWidth, hashes - index * tileWidth));
@@ -79,7 +82,10 @@ export function readBundle(bytes: Uint8Array): { entries: Uint8Array[]; fault?: 
   return { entries };
 }
 
-/** A tree that grows by leaf hashes and hands out its tiles: for writing an export, and for checking one. */
+/**
+ * A tree that grows by leaf hashes and hands out its tiles: for writing an export, and for checking
+ * one.
+ */
 export class TileBuilder {
   readonly #range: CompactRange;
   readonly #growing: { index: number; hashes: Uint8Array[] }[] = [];
@@ -127,7 +133,9 @@ export class TileBuilder {
   }
 }
 
-/** Hashes of a tree of this size out of its tiles. `read` answers null for a tile that is not there. */
+/**
+ * Hashes of a tree of this size out of its tiles. `read` answers null for a tile that is not there.
+ */
 export function tileSource(
   read: (path: string) => Promise<Uint8Array | null>,
   size: number,

@@ -1,4 +1,7 @@
-/** Whether something is a receipt: by the schema of its reason, compiled, and by what a schema cannot say. */
+/**
+ * Whether something is a receipt: by the schema of its reason, compiled, and by what a schema
+ * cannot say.
+ */
 import { WritRefusal } from '../errors/index.js';
 import { text } from './reasons/fields.js';
 import { isReason, type Reason, type ReasonName, reasons } from './reasons/index.js';
@@ -50,7 +53,10 @@ export function receiptSchema(name: ReasonName): Type.TObject {
 
 interface Check {
   readonly schema: Type.TObject;
-  /** Of the same schema, but for further fields in the context: looking a field up in a set is faster than what is compiled for that. */
+  /**
+   * Of the same schema, but for further fields in the context: looking a field up in a set is
+   * faster than what is compiled for that.
+   */
   readonly compiled: Validator;
   readonly fields: ReadonlySet<string>;
 }
@@ -74,7 +80,10 @@ function checkOf(reason: ReasonName): Check {
   return check;
 }
 
-/** Why a value is not a receipt, or null if it is one. Says where it is wrong, and never what stands there. */
+/**
+ * Why a value is not a receipt, or null if it is one. Says where it is wrong, and never what stands
+ * there.
+ */
 export function validateReceipt(value: unknown): WritRefusal | null {
   if (typeof value !== 'object' || value === null)
     return new WritRefusal('invalid_receipt', 'it is not an object');
@@ -100,7 +109,8 @@ function beyondSchema(
   const fields: Readonly<Record<string, unknown>> = context;
   for (const field in fields) {
     if (!known.has(field)) return `/context/${named(field)} is not one of its fields`;
-    // To the compiled check such a field is one that was left out, or one that is there; the entry would not hold it.
+    // To the compiled check such a field is one that was left out, or one that is there; the entry
+    // would not hold it.
     if (fields[field] === undefined || !Object.hasOwn(fields, field))
       return `/context/${named(field)} has no value of its own`;
   }
@@ -116,7 +126,10 @@ function isOnCalendar(timestamp: string): boolean {
   return timestamp.slice(8, 10) <= '28' || new Date(timestamp).toISOString() === timestamp;
 }
 
-/** The deepest thing that does not fit: of what may be one or the other, that is the one that was meant. */
+/**
+ * The deepest thing that does not fit: of what may be one or the other, that is the one that was
+ * meant.
+ */
 function whatIsWrong(schema: Type.TObject, value: unknown): string {
   const [, errors] = Errors(schema, value);
   const depth = ({ instancePath }: { instancePath: string }) => instancePath.split('/').length;

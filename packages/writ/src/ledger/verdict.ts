@@ -98,7 +98,9 @@ export interface LogVerdict {
   readonly root: string;
   /** Keys that are known and have signed it. */
   readonly signers: readonly string[];
-  /** The size up to which _system records this tree; null for _system, and where it records none. */
+  /**
+   * The size up to which _system records this tree; null for _system, and where it records none.
+   */
   readonly recorded: number | null;
   /** The largest size at which it agrees with a checkpoint from outside; null if there was none. */
   readonly outside: number | null;
@@ -165,8 +167,8 @@ interface About {
 const keptOfKind = 1_000;
 
 /**
- * Gathers problems. One bad entry can make thousands after it look bad: of each kind the first about
- * a subject is kept, and the others are counted.
+ * Gathers problems. One bad entry can make thousands after it look bad: of each kind the first
+ * about a subject is kept, and the others are counted.
  */
 export class Findings {
   readonly problems: Problem[] = [];

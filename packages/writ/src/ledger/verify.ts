@@ -1,7 +1,8 @@
 /**
- * The offline check of an exported ledger. It trusts the public keys and the outside checkpoints that it is given, and nothing in the export. Tenants' logs are
- * walked first and _system last, because _system tells which keys sign, which trees it records, and which restores were accepted; signatures and outside
- * checkpoints are looked at when that is known.
+ * The offline check of an exported ledger. It trusts the public keys and the outside checkpoints
+ * that it is given, and nothing in the export. Tenants' logs are walked first and _system last,
+ * because _system tells which keys sign, which trees it records, and which restores were accepted;
+ * signatures and outside checkpoints are looked at when that is known.
  */
 import { WritRefusal } from '../errors/index.js';
 import { type ReceiptContainer, systemLog } from './container.js';
@@ -29,7 +30,10 @@ import { Segments } from './verification/segment.js';
 import { SystemLog } from './verification/system.js';
 
 export interface VerifyOptions {
-  /** Public keys of the deployment, `name+id+base64`, as you know them from outside. Keys that these have introduced are found in the export. */
+  /**
+   * Public keys of the deployment, `name+id+base64`, as you know them from outside. Keys that these
+   * have introduced are found in the export.
+   */
   readonly keys: readonly string[];
   /** The newest signed checkpoint that you have from outside. One of _system covers every log. */
   readonly checkpoint?: string | OutsideCheckpoint;
@@ -41,7 +45,10 @@ export interface VerifyOptions {
   readonly sha256?: Sha256;
   /** Called after every 256 entries. */
   readonly progress?: (progress: Progress) => void;
-  /** Called with every receipt of every log but _system, in order, and with the entry that it stands in. */
+  /**
+   * Called with every receipt of every log but _system, in order, and with the entry that it stands
+   * in.
+   */
   readonly onReceipt?: (
     log: string,
     receipt: ReceiptContainer,
@@ -188,8 +195,8 @@ class Verification {
   }
 
   /**
-   * Whoever may add a key can end signing with one that nobody holds. The receipt of that is after the
-   * last checkpoint, but the list of keys shows it.
+   * Whoever may add a key can end signing with one that nobody holds. The receipt of that is after
+   * the last checkpoint, but the list of keys shows it.
    */
   #newestKey(): void {
     const key = this.#manifest.keys?.at(-1);
@@ -232,7 +239,10 @@ class Verification {
     }
   }
 
-  /** A restore has to have begun where it says, and no log may be in an epoch that nobody opened, or that was ended before its size. */
+  /**
+   * A restore has to have begun where it says, and no log may be in an epoch that nobody opened, or
+   * that was ended before its size.
+   */
   async #restores(system: SystemLog): Promise<void> {
     const { findings } = this.#context;
     for (const opened of system.epochs) {
@@ -245,7 +255,8 @@ class Verification {
     }
     if (!this.#walked.has(systemLog) || system.hasGap) return;
     for (const { log, epoch, size } of this.#walked.values()) {
-      // A log that has not grown since a restore may still show its last checkpoint of the epoch before.
+      // A log that has not grown since a restore may still show its last checkpoint of the epoch
+      // before.
       const ended = system.epochs.some(
         (opened) => opened.log === log && opened.epoch > epoch && opened.restoredSize < size,
       );
@@ -259,7 +270,10 @@ class Verification {
     }
   }
 
-  /** A cut tail leaves nothing to see in the export: without a word from outside the verdict has to say so. */
+  /**
+   * A cut tail leaves nothing to see in the export: without a word from outside the verdict has to
+   * say so.
+   */
   #truncation(): void {
     const { findings } = this.#context;
     if (!this.#outside.given) {

@@ -47,7 +47,11 @@ const failures = [
   'emergency_stop',
 ] as const satisfies GovernanceJobMove[];
 
-/** The execution of one contract, or its undoing. At rest, COMPLETED means audited with PASS: a run that has completed leads through it to AUDIT_PENDING in one transaction, with a row of history for each. */
+/**
+ * The execution of one contract, or its undoing. At rest, COMPLETED means audited with PASS: a run
+ * that has completed leads through it to AUDIT_PENDING in one transaction, with a row of history
+ * for each.
+ */
 export const governanceJob: Machine<GovernanceJobState, GovernanceJobMove> = {
   name: 'governance-job',
   source: 'specification 000, governor §6',

@@ -40,7 +40,10 @@ export type GovernorMove = (typeof moves)[number];
 const acting = ['stable', 'warning'] as const satisfies GovernorState[];
 const idle = ['boot', 'stable', 'warning', 'refusing'] as const satisfies GovernorState[];
 
-/** What watches over one product of one tenant: it takes signals in, acts as its policy says, and refuses where it may not. */
+/**
+ * What watches over one product of one tenant: it takes signals in, acts as its policy says, and
+ * refuses where it may not.
+ */
 export const governor: Machine<GovernorState, GovernorMove> = {
   name: 'governor',
   source: 'specification 001, governor §5',

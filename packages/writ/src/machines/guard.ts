@@ -1,8 +1,9 @@
 import type { Machine } from './machine.js';
 
 /**
- * The database's guard of a stored state: a trigger whose WHEN clause lists the legal moves, so that a legal one costs no
- * function call and an illegal one is rejected even for the owner of the table.
+ * The database's guard of a stored state: a trigger whose WHEN clause lists the legal moves, so
+ * that a legal one costs no function call and an illegal one is rejected even for the owner of the
+ * table.
  */
 export function guardSql(machine: Machine<string, string>): string {
   const { stored } = machine;

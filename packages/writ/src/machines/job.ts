@@ -32,8 +32,9 @@ export const jobEvents = [
 export type JobEvent = (typeof jobEvents)[number];
 
 /**
- * A job at rest. `failed` is a fact on the way (the event dot.job.failed) and no job rests in it: the transaction that
- * fails an attempt also moves the job on. The status is stored nowhere; the view writ.job_queue derives it.
+ * A job at rest. `failed` is a fact on the way (the event dot.job.failed) and no job rests in it:
+ * the transaction that fails an attempt also moves the job on. The status is stored nowhere; the
+ * view writ.job_queue derives it.
  */
 export const job: Machine<JobState, JobEvent> = {
   name: 'job',

@@ -1,6 +1,7 @@
 /**
- * A state machine as data. Everything that has to know the states of something, the TypeScript unions, the guard in the
- * database, the diagrams and the test of every (state, event) pair, is derived from one such declaration.
+ * A state machine as data. Everything that has to know the states of something, the TypeScript
+ * unions, the guard in the database, the diagrams and the test of every (state, event) pair, is
+ * derived from one such declaration.
  */
 export interface Transition<State extends string, Event extends string> {
   /** '' is "does not exist yet". */
@@ -19,7 +20,10 @@ export interface Machine<State extends string, Event extends string> {
   readonly events: readonly Event[];
   readonly terminal: readonly State[];
   readonly transitions: readonly Transition<State, Event>[];
-  /** Where the state is stored in a column that may be updated, which of the states are, and the layer of its guard. */
+  /**
+   * Where the state is stored in a column that may be updated, which of the states are, and the
+   * layer of its guard.
+   */
   readonly stored?: {
     readonly table: string;
     readonly column: string;
@@ -28,7 +32,9 @@ export interface Machine<State extends string, Event extends string> {
   };
 }
 
-/** The states that an event can lead to from a state; empty means that the event is refused there. */
+/**
+ * The states that an event can lead to from a state; empty means that the event is refused there.
+ */
 export function nextStates<State extends string, Event extends string>(
   machine: Machine<State, Event>,
   from: State | '',

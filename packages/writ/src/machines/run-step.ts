@@ -6,7 +6,10 @@ export type RunStepState = (typeof runStepStates)[number];
 export const runStepMoves = ['StepStarted', 'StepCompleted', 'StepFailed', 'StepSkipped'] as const;
 export type RunStepMove = (typeof runStepMoves)[number];
 
-/** One step of a run, one item of an `each`, or the undoing of either. Its status is stored nowhere: it is the reduction of the run's log. */
+/**
+ * One step of a run, one item of an `each`, or the undoing of either. Its status is stored nowhere:
+ * it is the reduction of the run's log.
+ */
 export const runStep: Machine<RunStepState, RunStepMove> = {
   name: 'run-step',
   source: 'specification 004 §1.2 and §1.3, design §6',

@@ -24,7 +24,10 @@ export const runMoves = [
 ] as const;
 export type RunMove = (typeof runMoves)[number];
 
-/** One execution of a plan. The status is the reduction of the run's log; the stored one is written with the event that moves it. */
+/**
+ * One execution of a plan. The status is the reduction of the run's log; the stored one is written
+ * with the event that moves it.
+ */
 export const run: Machine<RunState, RunMove> = {
   name: 'run',
   source: 'specification 004 §1.2 and §1.5, design §6',

@@ -1,6 +1,8 @@
 /**
- * The envelope in which facts leave: CloudEvents 1.0, in its JSON format. `id` is the fact's own, so a fact that is sent twice is recognised; `sequence` and
- * `partitionkey` are extensions that CloudEvents documents, for receivers that put a run's events back in order, and so is `traceparent`, for those that trace; `tenantid` is ours.
+ * The envelope in which facts leave: CloudEvents 1.0, in its JSON format. `id` is the fact's own,
+ * so a fact that is sent twice is recognised; `sequence` and `partitionkey` are extensions that
+ * CloudEvents documents, for receivers that put a run's events back in order, and so is
+ * `traceparent`, for those that trace; `tenantid` is ours.
  */
 
 /** What the envelope is made of. */
@@ -43,7 +45,10 @@ export interface CloudEvent {
 
 export const cloudEventsJson = 'application/cloudevents+json';
 
-/** What whoever passes a CloudEvent on has to be able to carry. A longer one is refused here, before somebody on the way drops it. */
+/**
+ * What whoever passes a CloudEvent on has to be able to carry. A longer one is refused here, before
+ * somebody on the way drops it.
+ */
 export const largestEvent = 65_536;
 
 const digitsOfSequence = 12;

@@ -1,7 +1,10 @@
 /** Events as the gates of the outbox answer them, and the envelopes that are made of them. */
 import { type CloudEvent, cloudEvent, type SourceKind, sourceOf } from './envelope.js';
 
-/** Id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data; and where its run or job has one, its place in a trace. */
+/**
+ * Id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical
+ * attempt, engine's attempt, data; and where its run or job has one, its place in a trace.
+ */
 export type CompactFact = [
   id: string,
   type: string,
@@ -37,7 +40,10 @@ const kinds: readonly (readonly [prefix: string, kind: SourceKind])[] = [
 const kindOf = (type: string): SourceKind =>
   kinds.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'worker';
 
-/** Where a run's event is about a step, that is the subject; attempts travel with the data, under names that the data of an event does not have. */
+/**
+ * Where a run's event is about a step, that is the subject; attempts travel with the data, under
+ * names that the data of an event does not have.
+ */
 export function envelopeOf([
   id,
   type,
@@ -74,7 +80,10 @@ export function envelopeOf([
   });
 }
 
-/** Events of one run in the order of their numbers, each where one of that run stood: two transactions can get to a run in another order than to the record. */
+/**
+ * Events of one run in the order of their numbers, each where one of that run stood: two
+ * transactions can get to a run in another order than to the record.
+ */
 export function inRunOrder(facts: readonly CompactFact[]): CompactFact[] {
   const last = new Map<string, number>();
   const late = new Set<string>();

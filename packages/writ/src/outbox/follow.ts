@@ -1,4 +1,7 @@
-/** The in-process stream: what is recorded, as it is recorded, for whoever keeps the position himself. */
+/**
+ * The in-process stream: what is recorded, as it is recorded, for whoever keeps the position
+ * himself.
+ */
 import type pg from 'pg';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
@@ -8,10 +11,16 @@ import type { CloudEvent } from './envelope.js';
 import { type CompactFact, envelopeOf, inRunOrder } from './facts.js';
 
 export interface FollowOptions {
-  /** Types of events; one that ends with * is the beginning of types. Everything about runs, and alerts, unless given. */
+  /**
+   * Types of events; one that ends with * is the beginning of types. Everything about runs, and
+   * alerts, unless given.
+   */
   readonly types?: readonly string[];
   readonly tenant?: string;
-  /** A position that an event came with: begins behind it. From now on unless given; `beginning`: with the oldest that is recorded. */
+  /**
+   * A position that an event came with: begins behind it. From now on unless given; `beginning`:
+   * with the oldest that is recorded.
+   */
   readonly after?: string;
   readonly signal?: AbortSignal;
   /** Ends when there is nothing more, instead of waiting for it. */
@@ -24,7 +33,10 @@ export interface FollowOptions {
 
 export interface Followed {
   readonly event: CloudEvent;
-  /** Keep it when everything up to this event is done; given as `after`, the stream goes on there. Events may come once more, with the same ids. */
+  /**
+   * Keep it when everything up to this event is done; given as `after`, the stream goes on there.
+   * Events may come once more, with the same ids.
+   */
   readonly position: string;
 }
 

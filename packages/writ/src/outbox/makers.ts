@@ -1,4 +1,7 @@
-/** Buses out of what a destination's config says and what a process adds to it: how to reach a network, and what its secrets are. */
+/**
+ * Buses out of what a destination's config says and what a process adds to it: how to reach a
+ * network, and what its secrets are.
+ */
 import { WritError } from '../errors/index.js';
 import type { Reach } from './buses/addresses.js';
 import { type NatsOptions, natsBus } from './buses/nats.js';
@@ -9,7 +12,10 @@ export interface WebhooksOptions
   extends Reach,
     Pick<WebhookOptions, 'secretOf' | 'concurrency' | 'connectTimeoutMs' | 'timeoutMs' | 'ca'> {}
 
-/** Destinations on the bus `webhook`: config has `url` and `secrets`, the names of its secrets, the newest first. */
+/**
+ * Destinations on the bus `webhook`: config has `url` and `secrets`, the names of its secrets, the
+ * newest first.
+ */
 export function webhooks(options: WebhooksOptions): BusMaker {
   return ({ name, config }) => {
     const { url, secrets } = config;
@@ -30,7 +36,10 @@ export function webhooks(options: WebhooksOptions): BusMaker {
 export interface NatsDestinationsOptions
   extends Pick<NatsOptions, 'concurrency' | 'timeoutMs' | 'connectOptions'> {}
 
-/** Destinations on the bus `nats`: config has `servers` and `stream`, and may have `prefix` and `create`. */
+/**
+ * Destinations on the bus `nats`: config has `servers` and `stream`, and may have `prefix` and
+ * `create`.
+ */
 export function nats(options: NatsDestinationsOptions = {}): BusMaker {
   return ({ name, config }) => {
     const { servers, stream, prefix, create } = config as Partial<NatsOptions>;

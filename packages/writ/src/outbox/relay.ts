@@ -1,6 +1,8 @@
 /**
- * A relay tells destinations what happened. It asks for the next work, sends it, and says what became of it; the position of a destination moves in the transaction that says so. One that dies
- * in between leaves a turn that ends by itself, and the next sends the same events, with the same ids, again. Any number of relays share the work, a destination at a time.
+ * A relay tells destinations what happened. It asks for the next work, sends it, and says what
+ * became of it; the position of a destination moves in the transaction that says so. One that dies
+ * in between leaves a turn that ends by itself, and the next sends the same events, with the same
+ * ids, again. Any number of relays share the work, a destination at a time.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -76,9 +78,15 @@ type How = 'ok' | 'failed' | 'held' | 'later';
 const pollMs = 1_000;
 /** So much of its turn a relay sends for, so that it is still heard when it says how it went. */
 const partOfTurn = 2 / 3;
-/** While a destination accepts nothing, it is tried with so many streams. More than one: an event that nobody wants must not stand in the way of the others. */
+/**
+ * While a destination accepts nothing, it is tried with so many streams. More than one: an event
+ * that nobody wants must not stand in the way of the others.
+ */
 const probes = 3;
-/** A bus that was not needed for so long is closed, as that of a destination that was removed; longer than any turn. */
+/**
+ * A bus that was not needed for so long is closed, as that of a destination that was removed;
+ * longer than any turn.
+ */
 const idleBusMs = 10 * 60_000;
 /** How soon to look again after something was recorded that an older transaction still hides. */
 const impatienceMs = [2, 5, 10, 20, 50, 100, 200, 400];
@@ -149,7 +157,10 @@ export class Relay {
     });
   }
 
-  /** One loop is the eager one, which looks by the clock and when woken; the others help while there is more than it can do. */
+  /**
+   * One loop is the eager one, which looks by the clock and when woken; the others help while there
+   * is more than it can do.
+   */
   async #loop(name: string, eager: boolean): Promise<void> {
     let impatience = impatienceMs.length;
     let lookedTwice = false;
@@ -253,7 +264,8 @@ export class Relay {
       report.push(line);
       if (outcome.ok || !outcome.held) tried.push(line);
     });
-    // Where nothing got through, or nothing was tried, nothing has moved: the new ones stay in the record, and are not written down one by one.
+    // Where nothing got through, or nothing was tried, nothing has moved: the new ones stay in the
+    // record, and are not written down one by one.
     const moves = sent > 0 || sendable.length === 0 || (failed > 0 && !(down || gone));
     const first = outcomes.find((outcome) => !outcome.ok && !outcome.held) as NotSent | undefined;
     await this.#done(
@@ -289,7 +301,11 @@ export class Relay {
     return outcomes;
   }
 
-  /** Tries a destination that accepted nothing the last time with the first events of a few streams, any of them, and goes on with the rest if one was accepted. One that refuses everything, in whatever words, has nothing thrown away for it. */
+  /**
+   * Tries a destination that accepted nothing the last time with the first events of a few streams,
+   * any of them, and goes on with the rest if one was accepted. One that refuses everything, in
+   * whatever words, has nothing thrown away for it.
+   */
   async #probe(bus: Bus, facts: readonly CompactFact[], signal: AbortSignal): Promise<Outcome[]> {
     const firsts = new Map<string, number>();
     for (const [at, fact] of facts.entries())
@@ -390,7 +406,10 @@ function shuffled<T>(values: T[]): T[] {
   return values;
 }
 
-/** `before` is what became of an earlier event of its stream in the same call, if that was not accepted. */
+/**
+ * `before` is what became of an earlier event of its stream in the same call, if that was not
+ * accepted.
+ */
 function howOf(outcome: Outcome, before: How | undefined): How {
   if (outcome.ok) return 'ok';
   if (!outcome.held) return outcome.busDown || outcome.gone ? 'later' : 'failed';

@@ -1,4 +1,7 @@
-/** Signed webhooks by the Standard Webhooks specification: both ends of the signature, and the secrets between them. This is the entry `writ/webhooks`, for receivers. */
+/**
+ * Signed webhooks by the Standard Webhooks specification: both ends of the signature, and the
+ * secrets between them. This is the entry `writ/webhooks`, for receivers.
+ */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { WritError } from '../errors/index.js';
 import type { CloudEvent } from './envelope.js';
@@ -12,19 +15,25 @@ const mostBytes = 64;
 /** More than two are not a rotation, and each costs whoever verifies. */
 const mostSignatures = 10;
 
-/** Headers as `fetch` has them (Headers), or as Node and most servers have them (an object by name). */
+/**
+ * Headers as `fetch` has them (Headers), or as Node and most servers have them (an object by name).
+ */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyWebhookOptions {
-  /** How old a webhook may be, and how far ahead of this clock, in seconds. An older one may be a copy that somebody kept. */
+  /**
+   * How old a webhook may be, and how far ahead of this clock, in seconds. An older one may be a
+   * copy that somebody kept.
+   */
   readonly toleranceSec?: number;
 }
 
 /**
- * The event of a webhook, if it was signed with one of the secrets and now; throws a WritError `webhook_unverified` otherwise. The body is verified as it came:
- * give the bytes or the text of the request, not what a parser made of them.
+ * The event of a webhook, if it was signed with one of the secrets and now; throws a WritError
+ * `webhook_unverified` otherwise. The body is verified as it came: give the bytes or the text of
+ * the request, not what a parser made of them.
  */
 export function verifyWebhook(
   headers: WebhookHeaders,
@@ -55,7 +64,10 @@ export function verifyWebhook(
   return JSON.parse(text) as CloudEvent;
 }
 
-/** Whether one of the signatures in `webhook-signature` is by one of the keys, over the id, the timestamp and the body. */
+/**
+ * Whether one of the signatures in `webhook-signature` is by one of the keys, over the id, the
+ * timestamp and the body.
+ */
 export function isSignedWebhook(
   {
     id,
@@ -93,7 +105,10 @@ export function webhookKey(secret: string): Buffer {
   return key;
 }
 
-/** The headers of one delivery. With two keys, as during a rotation, a receiver that knows either of them accepts it. */
+/**
+ * The headers of one delivery. With two keys, as during a rotation, a receiver that knows either of
+ * them accepts it.
+ */
 export function signWebhook(
   id: string,
   body: Uint8Array,

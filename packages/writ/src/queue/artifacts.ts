@@ -1,6 +1,6 @@
 /**
- * Artifacts as the queue knows them: what a handler made that is too large for a row is kept in a store, and the database holds a
- * reference. The stores themselves are in src/artifacts/.
+ * Artifacts as the queue knows them: what a handler made that is too large for a row is kept in a
+ * store, and the database holds a reference. The stores themselves are in src/artifacts/.
  */
 import type { Readable } from 'node:stream';
 import { WritError } from '../errors/index.js';
@@ -18,7 +18,10 @@ export interface ArtifactRef {
 export type ArtifactContent = Uint8Array | string | AsyncIterable<Uint8Array | string>;
 
 export interface HandlerPutOptions {
-  /** What it is, such as `log-bundle`: letters, digits and . _ - beginning with a letter or digit. Retention goes by it. */
+  /**
+   * What it is, such as `log-bundle`: letters, digits and . _ - beginning with a letter or digit.
+   * Retention goes by it.
+   */
   readonly kind: string;
   /** For those who fetch it from S3 by other means; a folder keeps none. */
   readonly contentType?: string | undefined;
@@ -44,7 +47,10 @@ export interface ReadOptions {
 export interface ArtifactStore {
   /** Resolves when the content is durable, and not before. */
   put(content: ArtifactContent, options: PutOptions): Promise<ArtifactRef>;
-  /** A stream that ends only if what it gave has the size and the SHA-256 of the reference; otherwise it fails. */
+  /**
+   * A stream that ends only if what it gave has the size and the SHA-256 of the reference;
+   * otherwise it fails.
+   */
   get(ref: ArtifactRef, options?: ReadOptions): Promise<Readable>;
   exists(ref: ArtifactRef, options?: ReadOptions): Promise<boolean>;
   /** Deleting what is not there does nothing. */
@@ -56,7 +62,9 @@ export interface ArtifactStore {
 /** They are all in one event. */
 const mostRefs = 100;
 
-/** The store in the hands of one handler: for its tenant and its run, and for as long as it may run. */
+/**
+ * The store in the hands of one handler: for its tenant and its run, and for as long as it may run.
+ */
 export class JobArtifacts {
   /** What was put so far, for the event of the step. */
   readonly refs: ArtifactRef[] = [];

@@ -58,7 +58,9 @@ export class Consumers {
     this.#host = host;
   }
 
-  /** Registers a consumer, for events from now on; or changes one, which then goes on where it is. */
+  /**
+   * Registers a consumer, for events from now on; or changes one, which then goes on where it is.
+   */
   async put(name: string, options: ConsumerOptions): Promise<void> {
     const { on, job, subjectKind, subjectDomain, priority, delay, attempts } = options;
     if (typeof job !== 'string')

@@ -1,7 +1,9 @@
 /**
- * Putting jobs into the queue. A call without a transaction of its own is coalesced: jobs that are asked for while a batch is on its way
- * travel together in the next, one statement and one commit for all of them, and each caller gets its own answer when that commit is
- * durable. Ids are fixed before the first try, so that a batch whose answer was lost can be sent again and finds what it wrote.
+ * Putting jobs into the queue. A call without a transaction of its own is coalesced: jobs that are
+ * asked for while a batch is on its way travel together in the next, one statement and one commit
+ * for all of them, and each caller gets its own answer when that commit is durable. Ids are fixed
+ * before the first try, so that a batch whose answer was lost can be sent again and finds what it
+ * wrote.
  */
 
 import { followDatabase } from '../database/clock.js';
@@ -14,9 +16,15 @@ import { type Duration, milliseconds } from './duration.js';
 import type { JobKind } from './job.js';
 
 export interface EnqueueOptions {
-  /** Makes the enqueue idempotent: a second job of this kind and tenant with the same key is not enqueued. */
+  /**
+   * Makes the enqueue idempotent: a second job of this kind and tenant with the same key is not
+   * enqueued.
+   */
   readonly key?: string;
-  /** As in every acting call, and the job's key unless one is given: another input under it is refused (`once_conflict`). */
+  /**
+   * As in every acting call, and the job's key unless one is given: another input under it is
+   * refused (`once_conflict`).
+   */
   readonly once?: string;
   /** Not before this much time has passed, or not before that moment. */
   readonly delay?: Duration | Date;
@@ -28,7 +36,10 @@ export interface EnqueueOptions {
   readonly attempts?: number;
   /** Labels for people and dashboards. Not data: the input is. */
   readonly labels?: Record<string, unknown>;
-  /** What the limits of the kind count together, a customer or an account for instance; without one, the kind as a whole. */
+  /**
+   * What the limits of the kind count together, a customer or an account for instance; without one,
+   * the kind as a whole.
+   */
   readonly limitKey?: string;
   readonly correlationId?: string;
   readonly parentJobId?: string;
@@ -37,7 +48,10 @@ export interface EnqueueOptions {
 }
 
 export interface CallOptions {
-  /** Your own transaction: the job is enqueued if and only if it commits. A pool, or a client outside a transaction, is refused. */
+  /**
+   * Your own transaction: the job is enqueued if and only if it commits. A pool, or a client
+   * outside a transaction, is refused.
+   */
   readonly db?: AnyConnection;
   /** As in every acting call. */
   readonly once?: string;
@@ -69,7 +83,10 @@ export interface Item {
   readonly kind: string;
   /** Where in a trace it is enqueued, if somebody traces. */
   readonly traceparent: string | undefined;
-  /** What it shares with others that differ from it only in id and input, and so can take the short way with it. */
+  /**
+   * What it shares with others that differ from it only in id and input, and so can take the short
+   * way with it.
+   */
   readonly alike:
     | { readonly kind: string; readonly tenant: string | undefined; readonly priority: number }
     | undefined;
@@ -108,7 +125,10 @@ export function toItems(
   );
 }
 
-/** A job as it was asked for. What is sent is what was looked at here: a toJSON may make something else of it each time. */
+/**
+ * A job as it was asked for. What is sent is what was looked at here: a toJSON may make something
+ * else of it each time.
+ */
 export class JobItem implements Item {
   id = uuidv7();
   readonly alike: Item['alike'];
@@ -144,7 +164,8 @@ export class JobItem implements Item {
         cause: error,
       });
     }
-    // JSON.stringify writes NUL and unpaired surrogates as escapes; a database text can hold neither.
+    // JSON.stringify writes NUL and unpaired surrogates as escapes; a database text can hold
+    // neither.
     const looked =
       this.#json ?? `${this.input ?? ''}${tenant === undefined ? '' : JSON.stringify(tenant)}`;
     if (looked.includes('\\u') && unsafeEscape.test(looked))
@@ -188,7 +209,10 @@ export class JobItem implements Item {
   }
 }
 
-/** JSON writes null for NaN and infinity, which would mean the default. As text the gate refuses them. */
+/**
+ * JSON writes null for NaN and infinity, which would mean the default. As text the gate refuses
+ * them.
+ */
 const inJson = (value: number | undefined) =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
@@ -227,8 +251,8 @@ interface Answer {
 
 /**
  * Sends items in one call. Each has its own outcome: taken, a duplicate, or refused; if atomic, one
- * refusal leaves all of them out. Items that the database refuses because of this machine's clock are
- * sent once more, with ids of the database's time.
+ * refusal leaves all of them out. Items that the database refuses because of this machine's clock
+ * are sent once more, with ids of the database's time.
  */
 export async function send(
   db: Queryable,

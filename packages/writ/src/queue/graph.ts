@@ -1,4 +1,7 @@
-/** Jobs that belong together: one workflow and its jobs, emitted in one transaction. No order among them: each can run at once. */
+/**
+ * Jobs that belong together: one workflow and its jobs, emitted in one transaction. No order among
+ * them: each can run at once.
+ */
 import type { EnqueueOptions } from './enqueue.js';
 import type { JobKind } from './job.js';
 
@@ -7,7 +10,10 @@ export interface Workflow {
   readonly kind: string;
   /** Who makes such groups. A generator is not a worker: its name can hold no lease. */
   readonly generator: string;
-  /** Makes it idempotent: a second workflow of this kind and tenant with the same key is not emitted. */
+  /**
+   * Makes it idempotent: a second workflow of this kind and tenant with the same key is not
+   * emitted.
+   */
   readonly key?: string;
   /** Or fix its id, a UUIDv7, for the same. */
   readonly id?: string;
@@ -16,7 +22,9 @@ export interface Workflow {
   readonly correlationId?: string;
 }
 
-/** One job of a graph: its kind, its input, and what `enqueue` takes; the tenant is the workflow's. */
+/**
+ * One job of a graph: its kind, its input, and what `enqueue` takes; the tenant is the workflow's.
+ */
 export type GraphJob<Sent> = Omit<EnqueueOptions, 'tenant'> & {
   readonly job: JobKind<Sent, unknown>;
 } & (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });

@@ -1,4 +1,7 @@
-/** Kinds of jobs: a name, what its input looks like, how it is retried. The handler is attached where the work is done. */
+/**
+ * Kinds of jobs: a name, what its input looks like, how it is retried. The handler is attached
+ * where the work is done.
+ */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { WritRefusal } from '../errors/index.js';
 import { type Duration, seconds } from './duration.js';
@@ -9,18 +12,26 @@ export interface JobOptions {
   readonly retry?: {
     /** How often the job may be tried in all; 5 unless the settings say otherwise. */
     readonly attempts?: number;
-    /** First ceiling of the random delay before a retry; it doubles with each attempt. 10 s unless the settings say otherwise. */
+    /**
+     * First ceiling of the random delay before a retry; it doubles with each attempt. 10 s unless
+     * the settings say otherwise.
+     */
     readonly base?: Duration;
     /** Highest ceiling of that delay; 1 h unless the settings say otherwise. */
     readonly cap?: Duration;
   };
   /** How long a handler may run; 15 minutes unless the settings say otherwise. */
   readonly timeout?: Duration;
-  /** How many at a time, and how many per time, for each `limitKey` of the kind. Exact, whatever the number of workers. */
+  /**
+   * How many at a time, and how many per time, for each `limitKey` of the kind. Exact, whatever the
+   * number of workers.
+   */
   readonly limit?: {
     /** Jobs that workers may hold at a time. */
     readonly concurrency?: number;
-    /** Starts per time after a burst: in any interval of length t at most burst + starts · t / per. */
+    /**
+     * Starts per time after a burst: in any interval of length t at most burst + starts · t / per.
+     */
     readonly rate?: { readonly starts: number; readonly per: Duration; readonly burst?: number };
   };
 }
@@ -33,7 +44,10 @@ export interface HandledJob {
   readonly run: JobHandler<never>;
 }
 
-/** `Sent` is what a producer passes; `Received` what the handler gets: the same, unless the schema transforms it. */
+/**
+ * `Sent` is what a producer passes; `Received` what the handler gets: the same, unless the schema
+ * transforms it.
+ */
 export class JobKind<Sent, Received = Sent> {
   readonly kind: string;
   readonly options: JobOptions;
@@ -65,7 +79,10 @@ export class JobKind<Sent, Received = Sent> {
     return (this.#schema ? await parseWith(this.#schema, input, this.kind) : input) as Received;
   }
 
-  /** The same with null for what it leaves out: a worker's definition takes away what an earlier one had. */
+  /**
+   * The same with null for what it leaves out: a worker's definition takes away what an earlier one
+   * had.
+   */
   get wholeDefinition(): Record<string, unknown> {
     return Object.fromEntries(
       Object.entries(this.definition).map(([field, value]) => [field, value ?? null]),
@@ -95,7 +112,10 @@ export class JobKind<Sent, Received = Sent> {
   }
 }
 
-/** Defines a kind of job, with a Standard Schema (zod, valibot, arktype, …) for its input, or with a type alone. */
+/**
+ * Defines a kind of job, with a Standard Schema (zod, valibot, arktype, …) for its input, or with a
+ * type alone.
+ */
 export function defineJob<Schema extends StandardSchemaV1>(
   kind: string,
   options: JobOptions & { readonly input: Schema },

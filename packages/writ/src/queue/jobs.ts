@@ -1,4 +1,7 @@
-/** Jobs of the queue: finding them, waiting for them, stopping them, and enqueueing dead letters again. */
+/**
+ * Jobs of the queue: finding them, waiting for them, stopping them, and enqueueing dead letters
+ * again.
+ */
 import { type Acting, act, actorOf, type Host, tenantOf } from '../database/acting.js';
 import { gate, readRows } from '../database/gate.js';
 import { cursorOf, type Page, type PageOptions, placeIn, readPage } from '../database/listing.js';

@@ -1,4 +1,7 @@
-/** Enqueueing, behind the door: kinds are registered on first use, calls that come at the same time travel together, and a trace goes along where somebody traces. */
+/**
+ * Enqueueing, behind the door: kinds are registered on first use, calls that come at the same time
+ * travel together, and a trace goes along where somebody traces.
+ */
 import { Coalescer } from '../database/coalescer.js';
 import { type AnyConnection, type Queryable, transactionOf } from '../database/connection.js';
 import { gate } from '../database/gate.js';
@@ -98,7 +101,8 @@ export class Producer {
     actor: string,
     traceparent?: string,
   ) {
-    // The ordinary call goes straight to the others that are asked for now: steps that wait for nothing would still cost more than the rest.
+    // The ordinary call goes straight to the others that are asked for now: steps that wait for
+    // nothing would still cost more than the rest.
     const straight =
       this.#known.has(job) && !options.db && options.coalesce !== false && !this.#host.closed();
     if (straight) return this.#coalesced(new JobItem(job, input, options, traceparent), actor);
@@ -210,8 +214,9 @@ export class Producer {
   }
 
   /**
-   * Tells the database about a kind, once per connection. Outside the caller's transaction: its rollback must not undo it.
-   * What stands is changed only where the definition says something; a worker says everything, since it does the jobs.
+   * Tells the database about a kind, once per connection. Outside the caller's transaction: its
+   * rollback must not undo it. What stands is changed only where the definition says something; a
+   * worker says everything, since it does the jobs.
    */
   register(job: AnyKind, as: 'producer' | 'worker' = 'producer'): Promise<Registered> {
     const name = `${as} ${job.kind}`;

@@ -1,9 +1,9 @@
 /**
- * Readings of the queue as it works. Throughput comes from the record: every gate call leaves one row
- * that says how many jobs it moved, so a reading costs what happened since the one before, however
- * many jobs have ended. Each reading remembers its snapshot, and the next one counts what that
- * snapshot did not show. So a transaction that commits late is counted once, unless it took longer
- * than `lookBackMs`.
+ * Readings of the queue as it works. Throughput comes from the record: every gate call leaves one
+ * row that says how many jobs it moved, so a reading costs what happened since the one before,
+ * however many jobs have ended. Each reading remembers its snapshot, and the next one counts what
+ * that snapshot did not show. So a transaction that commits late is counted once, unless it took
+ * longer than `lookBackMs`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '../database/connection.js';

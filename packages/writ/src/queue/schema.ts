@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { WritRefusal } from '../errors/index.js';
 
-/** A value as its schema makes it; refuses one that does not fit, in the name of what it was for. */
+/**
+ * A value as its schema makes it; refuses one that does not fit, in the name of what it was for.
+ */
 export async function parseWith(
   schema: StandardSchemaV1<unknown, unknown>,
   value: unknown,

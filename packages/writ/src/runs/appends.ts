@@ -1,8 +1,11 @@
 /**
- * Events that another engine tells us of, each within the write budget. Past it, or with the database away, a StepStarted is kept in the spool, if there is one: that a step has begun is worth knowing, and
- * not worth keeping the step waiting for. Everything else is refused, for whoever executes the run to tell again: nothing counts as done that is not in the log.
+ * Events that another engine tells us of, each within the write budget. Past it, or with the
+ * database away, a StepStarted is kept in the spool, if there is one: that a step has begun is
+ * worth knowing, and not worth keeping the step waiting for. Everything else is refused, for
+ * whoever executes the run to tell again: nothing counts as done that is not in the log.
  *
- * What is in the spool is appended once a second, as soon as the database answers, and before anything else of the same run. An event that was appended after all, or is handed over twice, is
+ * What is in the spool is appended once a second, as soon as the database answers, and before
+ * anything else of the same run. An event that was appended after all, or is handed over twice, is
  * recognised by its key.
  */
 import { inTime } from '../database/budget.js';
@@ -40,7 +43,10 @@ export interface Appended {
   readonly spooled?: undefined;
 }
 
-/** The database did not take it in time: it is on the disk of this machine, and will be appended later. Only what `failOpen` names. */
+/**
+ * The database did not take it in time: it is on the disk of this machine, and will be appended
+ * later. Only what `failOpen` names.
+ */
 export interface Spooled {
   readonly spooled: true;
 }
@@ -62,7 +68,10 @@ interface Kept {
   readonly tenant: string | null;
 }
 
-/** Events that may be configured to be in the log later than they happened. Nothing counts as done by them. */
+/**
+ * Events that may be configured to be in the log later than they happened. Nothing counts as done
+ * by them.
+ */
 const mayFailOpen = ['StepStarted', 'StepSkipped', 'RunQueued'] as const;
 export type FailOpenEvent = (typeof mayFailOpen)[number];
 const mergeEveryMs = 1_000;
@@ -71,7 +80,9 @@ export class Appends {
   readonly #host: AppendsHost;
   readonly #spool: Spool<Kept> | undefined;
   readonly #failOpen: readonly string[];
-  /** Runs with something in the spool that this connection has put there, by the number of the last. */
+  /**
+   * Runs with something in the spool that this connection has put there, by the number of the last.
+   */
   readonly #behind = new Map<string, number>();
   #kept = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -160,7 +171,10 @@ export class Appends {
     }
   }
 
-  /** Within the budget, what this run has in the spool comes first: a step that has ended should not be seen to begin. A spool that cannot be read must not keep the rest from the log. */
+  /**
+   * Within the budget, what this run has in the spool comes first: a step that has ended should not
+   * be seen to begin. A spool that cannot be read must not keep the rest from the log.
+   */
   async #catchUp(): Promise<void> {
     try {
       await inTime(this.merge(), this.#host.writeBudgetMs, 'the spool');

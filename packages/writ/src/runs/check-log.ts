@@ -1,6 +1,7 @@
 /**
- * A log held against the rules of its plan: every event in turn is asked whether it could be what it is and whether the rules allowed it there, and
- * the end whether anything is missing. Where the rules leave open in which order things happen, every order is right.
+ * A log held against the rules of its plan: every event in turn is asked whether it could be what
+ * it is and whether the rules allowed it there, and the end whether anything is missing. Where the
+ * rules leave open in which order things happen, every order is right.
  */
 import { hash } from 'node:crypto';
 import { WritRefusal } from '../errors/index.js';
@@ -41,7 +42,10 @@ export interface LogCheck {
   readonly input?: unknown;
   /** The outputs of steps that succeeded, for conditions. */
   readonly outputs?: (stepId: string) => unknown;
-  /** Whether everything that could happen has: then what should have followed and did not is a fault. A log that has ended is always at rest. */
+  /**
+   * Whether everything that could happen has: then what should have followed and did not is a
+   * fault. A log that has ended is always at rest.
+   */
   readonly atRest?: boolean;
 }
 
@@ -92,7 +96,10 @@ export function checkLog(
   return faults;
 }
 
-/** The step of the plan that an id of the log is about: without the place in an `each`, and without `undo:`. */
+/**
+ * The step of the plan that an id of the log is about: without the place in an `each`, and without
+ * `undo:`.
+ */
 function base(stepId: string): string {
   const undone = undoneBy(stepId) ?? stepId;
   return itemOf(undone)?.stepId ?? undone;
@@ -126,7 +133,9 @@ function checkIdentity(
     say('other_plan', `${planId} ${planVersion} ${planSha256}`);
 }
 
-/** A StepStarted that its attempt's end was faster than: when it was allowed is not known any more. */
+/**
+ * A StepStarted that its attempt's end was faster than: when it was allowed is not known any more.
+ */
 function isLate(event: RunEvent, state: PlanState): boolean {
   if (event.eventType !== 'StepStarted') return false;
   const item = itemOf(event.stepId);
@@ -305,7 +314,10 @@ function missing({ start, skip, finish, undo, change, end }: ReturnType<typeof d
   ];
 }
 
-/** When steps and items succeeded. Items of one `each` have no order among themselves, and towards others only as far as all of them do. */
+/**
+ * When steps and items succeeded. Items of one `each` have no order among themselves, and towards
+ * others only as far as all of them do.
+ */
 class UndoOrder {
   private readonly spans = new Map<string, { first: number; last: number }>();
 

@@ -1,10 +1,12 @@
 /**
- * What must happen next in a run, by the rules of its plan alone. The database decides for the native engine; an engine elsewhere asks here, and
- * tests hold the logs of both against it.
+ * What must happen next in a run, by the rules of its plan alone. The database decides for the
+ * native engine; an engine elsewhere asks here, and tests hold the logs of both against it.
  *
- * A step starts when all that it comes after has ended well, or was skipped by its condition or an operator. A step that fails, and is not
- * optional, stops the run: nothing starts any more, what runs goes on to its end, then what was done is undone, one after the other, the last
- * first, up to the first that cannot be; then the run fails. A cancel does the same. Open waits and timers hold nothing up.
+ * A step starts when all that it comes after has ended well, or was skipped by its condition or an
+ * operator. A step that fails, and is not optional, stops the run: nothing starts any more, what
+ * runs goes on to its end, then what was done is undone, one after the other, the last first, up to
+ * the first that cannot be; then the run fails. A cancel does the same. Open waits and timers hold
+ * nothing up.
  */
 import { holds, type Scope } from './conditions.js';
 import { itemId, type SkipReason, undoId } from './events.js';
@@ -19,7 +21,10 @@ export interface Finish {
 }
 
 export interface Decision {
-  /** Steps and items to start. A step that failed starts in its next logical attempt, an item in that of its step. */
+  /**
+   * Steps and items to start. A step that failed starts in its next logical attempt, an item in
+   * that of its step.
+   */
   readonly start: readonly string[];
   readonly skip: readonly { readonly stepId: string; readonly reasonCode: SkipReason }[];
   /** Steps that are as their items are, now that those have ended. */
@@ -129,8 +134,9 @@ function finished(state: PlanState): Finish[] {
 }
 
 /**
- * What is still to be undone, the next first; nothing after one that could not be. Items of one `each` have no order among themselves: they stand
- * where the last of them succeeded, and go from the last place to the first.
+ * What is still to be undone, the next first; nothing after one that could not be. Items of one
+ * `each` have no order among themselves: they stand where the last of them succeeded, and go from
+ * the last place to the first.
  */
 export function toUndo(state: PlanState): string[] {
   const done: { stepIds: string[]; seq: number }[] = [];
@@ -203,7 +209,10 @@ export class PlanState {
     );
   }
 
-  /** The step whose failure stops the run: it failed, is not optional, and nobody asked to retry or skip it. */
+  /**
+   * The step whose failure stops the run: it failed, is not optional, and nobody asked to retry or
+   * skip it.
+   */
   failure(): StepSnapshot | undefined {
     return this.snapshot.counts.failed === 0
       ? undefined
@@ -225,7 +234,9 @@ export class PlanState {
     return step.when === undefined || holds(step.when, this.scope);
   }
 
-  /** What a step that does not run has to do next: start, be skipped for a reason, or nothing yet. */
+  /**
+   * What a step that does not run has to do next: start, be skipped for a reason, or nothing yet.
+   */
   next(step: PlanStep): 'start' | SkipReason | undefined {
     const was = this.of(step.id);
     const skippable =

@@ -1,4 +1,7 @@
-/** What every engine offers, whatever executes the steps: this queue (`native`), or a cluster elsewhere. The log, the snapshot and the rules are the same for all. */
+/**
+ * What every engine offers, whatever executes the steps: this queue (`native`), or a cluster
+ * elsewhere. The log, the snapshot and the rules are the same for all.
+ */
 import type { RunState } from '../machines/run.js';
 import type { RunSignalType } from './events.js';
 import type { PlanRef } from './plans/document.js';
@@ -43,8 +46,9 @@ export interface RunSignal {
   /** For RETRY_STEP and SKIP_STEP. */
   readonly stepId?: string;
   /**
-   * For RETRY_STEP: the step gets a new `effectKey`, and so do the elements of a list. Only if services outside must not
-   * recognise what an earlier attempt did. Every attempt has the same key otherwise.
+   * For RETRY_STEP: the step gets a new `effectKey`, and so do the elements of a list. Only if
+   * services outside must not recognise what an earlier attempt did. Every attempt has the same key
+   * otherwise.
    */
   readonly newEffectKey?: boolean;
   /** For UPDATE_PARAMS: merged into the input that later steps are given. */

@@ -42,7 +42,10 @@ interface SignalDecision {
   readonly reason?: string;
 }
 
-/** What each type of event says. The types that move a run or a step have the names that the machines give them. */
+/**
+ * What each type of event says. The types that move a run or a step have the names that the
+ * machines give them.
+ */
 export interface RunEventData extends Record<RunMove | RunStepMove, object> {
   RunApproved: Record<never, never>;
   RunQueued: Record<never, never>;
@@ -61,9 +64,15 @@ export interface RunEventData extends Record<RunMove | RunStepMove, object> {
     readonly kind?: string;
     readonly worker?: string;
     readonly late?: true;
-    /** When it was put into a spool, by the clock of that machine: the event itself is as old as its place in the log. */
+    /**
+     * When it was put into a spool, by the clock of that machine: the event itself is as old as its
+     * place in the log.
+     */
     readonly spooledAt?: string;
-    /** An `each` says how many jobs it is, a wait what it waits for, a wait and a timer when they end. */
+    /**
+     * An `each` says how many jobs it is, a wait what it waits for, a wait and a timer when they
+     * end.
+     */
     readonly items?: number;
     readonly parallel?: number;
     readonly event?: string;
@@ -111,7 +120,10 @@ interface RunEventBase {
   readonly adapterVersion?: string;
 }
 
-/** An event as a log holds it. A later version may have written it, so its type need not be one that we know. */
+/**
+ * An event as a log holds it. A later version may have written it, so its type need not be one that
+ * we know.
+ */
 export interface RunEvent extends RunEventBase {
   readonly eventType: string;
   readonly eventData: object;
@@ -140,7 +152,10 @@ export function idempotencyKey(
   );
 }
 
-/** The id of an event follows from its place: a UUIDv8 of the first 128 bits of SHA-256 over `runId|runSeq`. */
+/**
+ * The id of an event follows from its place: a UUIDv8 of the first 128 bits of SHA-256 over
+ * `runId|runSeq`.
+ */
 export function eventId(runId: string, runSeq: number): string {
   const digest = hash('sha256', `${runId}|${runSeq}`, 'hex');
   const variant = ((Number.parseInt(digest[16] as string, 16) & 0x3) | 0x8).toString(16);
@@ -157,7 +172,10 @@ export const undoId = (stepId: string) => `undo:${stepId}`;
 export const undoneBy = (stepId: string) =>
   stepId.startsWith('undo:') ? stepId.slice(5) : undefined;
 
-/** The `each` and the place in it that an id of the log names; undefined if it is not an item. No step of a plan has a bracket in its id. */
+/**
+ * The `each` and the place in it that an id of the log names; undefined if it is not an item. No
+ * step of a plan has a bracket in its id.
+ */
 export function itemOf(stepId: string): { stepId: string; index: number } | undefined {
   if (stepId.charCodeAt(stepId.length - 1) !== 93 /* ] */) return undefined;
   const open = stepId.lastIndexOf('[');
@@ -174,13 +192,18 @@ export function itemOf(stepId: string): { stepId: string; index: number } | unde
   return { stepId: stepId.slice(0, open), index };
 }
 
-/** Longer texts are content. Messages of errors are cut to 4,000 characters before they come here. */
+/**
+ * Longer texts are content. Messages of errors are cut to 4,000 characters before they come here.
+ */
 const textLimit = 4096;
 const depthLimit = 100;
 
 const refuse = (detail: string) => new WritRefusal('ARTIFACT_BODY_NOT_ALLOWED', detail);
 
-/** Refuses data of an event that holds more than pointers to artifacts. The detail names the place, and never the value. */
+/**
+ * Refuses data of an event that holds more than pointers to artifacts. The detail names the place,
+ * and never the value.
+ */
 export function assertReferencesOnly(eventData: object): void {
   const { artifacts } = eventData as { artifacts?: unknown };
   if (artifacts !== undefined) {

@@ -1,7 +1,7 @@
 /**
  * The history of a run: its log, its plan, its stored snapshot and the values that conditions ask
- * about. It is all that a verification needs, so a history from elsewhere is judged like one of this
- * database.
+ * about. It is all that a verification needs, so a history from elsewhere is judged like one of
+ * this database.
  */
 import type { Queryable } from '../database/connection.js';
 import { readRows } from '../database/gate.js';
@@ -81,7 +81,10 @@ async function readValues(
   return refs.length === 0 ? {} : readReferences(db, runId, refs);
 }
 
-/** A history out of a file, as far as its shape can tell that it is one; verification judges what it says. */
+/**
+ * A history out of a file, as far as its shape can tell that it is one; verification judges what it
+ * says.
+ */
 export function parseHistory(value: unknown): RunHistory {
   const { history, run, plan, events } = (value ?? {}) as Partial<RunHistory>;
   const isEvent = (event: unknown) => {
@@ -142,7 +145,9 @@ const faults: Record<Fault['fault'], string> = {
   not_done: 'what should have followed did not',
 };
 
-/** Reduces the log again, and compares it with what is stored and with the rules of its plan. Pure. */
+/**
+ * Reduces the log again, and compares it with what is stored and with the rules of its plan. Pure.
+ */
 export function verifyHistory(history: RunHistory): HistoryVerdict {
   const { run, plan, events, snapshot: stored, values } = history;
   const notes: string[] = [];
@@ -183,7 +188,10 @@ export function verifyHistory(history: RunHistory): HistoryVerdict {
 const inRun = (events: readonly RunEvent[], runId: string) =>
   events.filter((event) => event.runId === runId);
 
-/** Faults as differences. A condition over a value that is not known any more proves nothing, and is noted instead. */
+/**
+ * Faults as differences. A condition over a value that is not known any more proves nothing, and is
+ * noted instead.
+ */
 function believable(
   found: readonly Fault[],
   history: RunHistory,

@@ -1,7 +1,8 @@
 /**
- * The items of an `each`, counted and not listed: ten thousand entries would be copied, stored and sent with every snapshot, for a question
- * that is nearly always “how far is it?”. What an item is, and in which attempt, is one character; blocks of them are shared between
- * snapshots, so that an event costs one block. The log has the rest.
+ * The items of an `each`, counted and not listed: ten thousand entries would be copied, stored and
+ * sent with every snapshot, for a question that is nearly always “how far is it?”. What an item is,
+ * and in which attempt, is one character; blocks of them are shared between snapshots, so that an
+ * event costs one block. The log has the rest.
  */
 import { type RunStepState, runStepStates } from '../machines/run-step.js';
 
@@ -14,15 +15,23 @@ export interface ItemsSnapshot {
   readonly skipped: number;
   /** The runSeq at which an item succeeded last. */
   readonly lastSuccessSeq?: number;
-  /** Texts of 64 characters, one for each item; what is missing at the end is pending. `itemState` reads them. */
+  /**
+   * Texts of 64 characters, one for each item; what is missing at the end is pending. `itemState`
+   * reads them.
+   */
   readonly states: readonly string[];
 }
 
 const block = 64;
-/** Codes of an attempt: its five states, with room. Those of the first attempt are the digits 0 to 4. */
+/**
+ * Codes of an attempt: its five states, with room. Those of the first attempt are the digits 0 to
+ * 4.
+ */
 const stride = 8;
 const base = 48;
-/** The last attempt that has a character below the surrogates; beyond it all attempts look like it. */
+/**
+ * The last attempt that has a character below the surrogates; beyond it all attempts look like it.
+ */
 const lastAttempt = Math.floor((0xd7ff - base) / stride);
 
 const stateNumber = Object.fromEntries(runStepStates.map((state, at) => [state, at])) as Record<

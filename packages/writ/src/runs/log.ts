@@ -9,7 +9,10 @@ import { eventId, idempotencyKey, type RunEvent } from './events.js';
 import type { PlanDocument } from './plans/document.js';
 import { emptySnapshot, type RunSnapshot, reduce } from './snapshot.js';
 
-/** A row as the gates of the projector answer it: number, type, step, logical attempt, engine's attempt, data, milliseconds since 1970. */
+/**
+ * A row as the gates of the projector answer it: number, type, step, logical attempt, engine's
+ * attempt, data, milliseconds since 1970.
+ */
 export type CompactEvent = [number, string, string, string, number | null, object, number];
 
 /** What another engine says of an event itself. Events of the native engine have none of it. */
@@ -19,7 +22,9 @@ interface ToldOfEvent {
   readonly parentEventId?: string;
 }
 
-/** What a reduction needs of it; ids and keys follow from the rest, and are made when somebody asks. */
+/**
+ * What a reduction needs of it; ids and keys follow from the rest, and are made when somebody asks.
+ */
 export function eventOf(runId: string, row: CompactEvent, planVersion: string): RunEvent {
   const [runSeq, eventType, stepId, logicalAttemptId, engineAttempt, eventData, ms] = row;
   const at = new Date(ms).toISOString();
@@ -176,7 +181,10 @@ export async function readReferences(
   }
 }
 
-/** A version of a plan, as it was registered. A tenant may have one of its own: the hash tells which. */
+/**
+ * A version of a plan, as it was registered. A tenant may have one of its own: the hash tells
+ * which.
+ */
 export async function readPlan(
   db: Queryable,
   planId: string,
@@ -207,7 +215,10 @@ type ReadRun = [
   events: CompactEvent[] | null,
 ];
 
-/** Snapshots of runs: the projector's last ones, and what the logs have had since; for a run that is not there, the refusal. */
+/**
+ * Snapshots of runs: the projector's last ones, and what the logs have had since; for a run that is
+ * not there, the refusal.
+ */
 export async function readSnapshots(
   db: Queryable,
   wanted: readonly WantedRun[],

@@ -28,7 +28,9 @@ export class NativeEngine implements WorkflowEngine {
     this.#actor = actor;
   }
 
-  /** Starts a run of a plan that is registered here and whose content is what the reference says. */
+  /**
+   * Starts a run of a plan that is registered here and whose content is what the reference says.
+   */
   async startRun(plan: PlanRef, context: RunContext, input?: unknown): Promise<EngineRunRef> {
     const [row] = await readRows(
       this.#db,

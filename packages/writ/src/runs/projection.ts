@@ -1,7 +1,9 @@
 /**
- * A run while events are applied to it. Only what an event touches is opened; everything else is shared with the snapshot before. The place of
- * a step is looked up in an index that a list of steps shares with the lists that it grew from: an entry is never changed, so it is right for
- * every list that has the step at that place, and for every other it says that the step is not there.
+ * A run while events are applied to it. Only what an event touches is opened; everything else is
+ * shared with the snapshot before. The place of a step is looked up in an index that a list of
+ * steps shares with the lists that it grew from: an entry is never changed, so it is right for
+ * every list that has the step at that place, and for every other it says that the step is not
+ * there.
  */
 import { type RunMove, type RunState, run } from '../machines/run.js';
 import type { RunStepMove, RunStepState } from '../machines/run-step.js';
@@ -157,7 +159,10 @@ export class Projection {
     if (rootCause) this.rootCause = deepFrozenCopy(rootCause);
   }
 
-  /** A signal is recorded here and changes no status: the events that follow it do. A cancel stays, whatever is asked after it. */
+  /**
+   * A signal is recorded here and changes no status: the events that follow it do. A cancel stays,
+   * whatever is asked after it.
+   */
   private accept({ type, stepId, params }: RunEventData['SignalAccepted']): void {
     switch (type) {
       case 'PAUSE':
@@ -328,7 +333,8 @@ export class Projection {
   private own(): void {
     if (this.copied) return;
     this.copied = true;
-    this.steps = [...this.steps]; // A frozen list is spread a hundred times as fast as it is sliced.
+    // A frozen list is spread a hundred times as fast as it is sliced.
+    this.steps = [...this.steps];
     this.counts = { ...this.counts };
   }
 

@@ -1,7 +1,9 @@
 /**
- * The projector keeps a snapshot of every run. Each worker asks at each look what has changed; one at a time has the turn. It reduces what is new and gives back snapshots and how far it
- * is, in one transaction: a projector that dies in between leaves a turn that ends by itself, and the next begins where it did. A run whose log cannot be followed is left where it is, marked
- * stale, and tried again at every turn.
+ * The projector keeps a snapshot of every run. Each worker asks at each look what has changed; one
+ * at a time has the turn. It reduces what is new and gives back snapshots and how far it is, in one
+ * transaction: a projector that dies in between leaves a turn that ends by itself, and the next
+ * begins where it did. A run whose log cannot be followed is left where it is, marked stale, and
+ * tried again at every turn.
  */
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';
@@ -31,8 +33,8 @@ interface Changes {
 }
 
 /**
- * The next snapshot of a run. Undefined where an event is missing, or the log cannot be reduced: the gate marks the run, so that the
- * others go on. Pure.
+ * The next snapshot of a run. Undefined where an event is missing, or the log cannot be reduced:
+ * the gate marks the run, so that the others go on. Pure.
  */
 export function project(change: Change): RunSnapshot | undefined {
   const before = change.snapshot ?? emptySnapshot(change.run_id, change.tenant);
@@ -59,7 +61,10 @@ async function asked(db: Queryable, projector: string): Promise<Changes> {
   }
 }
 
-/** One look: everything that has changed, batch by batch. Answers in how many milliseconds to look again, if sooner than usual. */
+/**
+ * One look: everything that has changed, batch by batch. Answers in how many milliseconds to look
+ * again, if sooner than usual.
+ */
 export async function projectRuns(db: Queryable, projector: string): Promise<number | undefined> {
   for (let turn = 0; turn < 20; turn++) {
     const changes = await asked(db, projector);

@@ -1,4 +1,7 @@
-/** Starts runs that were queued. Every worker looks; it keeps nothing in mind, and any number may do it at once. */
+/**
+ * Starts runs that were queued. Every worker looks; it keeps nothing in mind, and any number may do
+ * it at once.
+ */
 import type { Queryable } from '../database/connection.js';
 import { gate, unlessBrokenOff } from '../database/gate.js';
 

@@ -46,9 +46,15 @@ import { signalText } from './signals.js';
 import { emptySnapshot, isTerminal, type RunSnapshot, reduce } from './snapshot.js';
 
 export interface StartOptions {
-  /** The same request is the same run: a start that is repeated, by anybody, answers the run that is there. */
+  /**
+   * The same request is the same run: a start that is repeated, by anybody, answers the run that is
+   * there.
+   */
   readonly requestId?: string;
-  /** As in every acting call, and the requestId unless one is given: another input under it is refused (`once_conflict`). */
+  /**
+   * As in every acting call, and the requestId unless one is given: another input under it is
+   * refused (`once_conflict`).
+   */
   readonly once?: string;
   readonly tenant?: string;
   readonly project?: string;
@@ -56,16 +62,25 @@ export interface StartOptions {
   readonly priority?: number;
   /** A UUIDv7; made here unless given. */
   readonly runId?: string;
-  /** Who executes the steps; `native`, this database, unless given. Of another engine, events come by `append`. */
+  /**
+   * Who executes the steps; `native`, this database, unless given. Of another engine, events come
+   * by `append`.
+   */
   readonly engine?: 'native' | 'external';
-  /** Of an external engine: how it finds the run again, if that is known already. Otherwise its RunStarted says so. */
+  /**
+   * Of an external engine: how it finds the run again, if that is known already. Otherwise its
+   * RunStarted says so.
+   */
   readonly engineRunRef?: Readonly<Record<string, unknown>>;
   /** A transaction of yours: the run starts when it commits. */
   readonly db?: AnyConnection;
 }
 
 export interface AdmissionRule {
-  /** What becomes of a run that is one too many: refused with `TENANT_OVERLOADED` (429), started when there is room, or started `delayMs` later. */
+  /**
+   * What becomes of a run that is one too many: refused with `TENANT_OVERLOADED` (429), started
+   * when there is room, or started `delayMs` later.
+   */
   readonly policy: 'REJECT' | 'QUEUE' | 'DELAY';
   readonly maxRunning: number;
   /** So many wait; more are refused. 10,000 unless given. */
@@ -74,7 +89,10 @@ export interface AdmissionRule {
   readonly delayMs?: number;
 }
 
-/** What became of a queued run. FAILED: it could not begin, and was cancelled with an alert. SKIPPED: another session had it. */
+/**
+ * What became of a queued run. FAILED: it could not begin, and was cancelled with an alert.
+ * SKIPPED: another session had it.
+ */
 export interface QueuedStart {
   readonly runId: string;
   readonly status: 'STARTED' | 'FAILED' | 'SKIPPED';
@@ -187,7 +205,10 @@ export interface SignalRequest {
   };
 }
 
-/** Who may send which signal, or deliver what, to which run. Denied: the code and a reason, which are recorded in the log of the run. */
+/**
+ * Who may send which signal, or deliver what, to which run. Denied: the code and a reason, which
+ * are recorded in the log of the run.
+ */
 export type AuthorizeSignal = (
   request: SignalRequest,
 ) =>
@@ -238,7 +259,10 @@ function floorOf(time: string): string {
   return uuidFloor(ms);
 }
 
-/** What a snapshot and the events since may weigh, so that those of a few hundred runs are read at once. */
+/**
+ * What a snapshot and the events since may weigh, so that those of a few hundred runs are read at
+ * once.
+ */
 const readBytes = 10_000;
 
 /** Those of $1 that have ended, and those that are not there. */
@@ -274,7 +298,9 @@ export class Runs {
     return this.#plans.register(plan);
   }
 
-  /** Starts a run. Resolves when it is durable, or, with `db`, when it is part of your transaction. */
+  /**
+   * Starts a run. Resolves when it is durable, or, with `db`, when it is part of your transaction.
+   */
   async start<Input>(
     plan: Plan<Input> | PlanName,
     input: Input,
@@ -347,7 +373,10 @@ export class Runs {
     return { runId, duplicate, finished: (options) => this.finished(runId, options) };
   }
 
-  /** The snapshot of a run when it has ended. A process that also works on it hears of the end at once, another within a tenth of a second. */
+  /**
+   * The snapshot of a run when it has ended. A process that also works on it hears of the end at
+   * once, another within a tenth of a second.
+   */
   async finished(
     runId: string,
     { timeoutMs }: { readonly timeoutMs?: number } = {},
@@ -539,7 +568,10 @@ export class Runs {
     return verifyHistory(await this.history(runId, options));
   }
 
-  /** What a signal would change, in sentences. Refuses what `signal` would refuse of a run that has ended. */
+  /**
+   * What a signal would change, in sentences. Refuses what `signal` would refuse of a run that has
+   * ended.
+   */
   async effects(runId: string, signal: RunSignal, options: OfTenant = {}): Promise<string[]> {
     const { snapshot, plan, input } = await this.detail(runId, options);
     if (isTerminal(snapshot) && signal.type !== 'RETRY_RUN')
@@ -552,7 +584,10 @@ export class Runs {
     return tenant === undefined ? {} : { tenant };
   }
 
-  /** A command to a run. What is wrong with it is said before anybody is asked whether it is allowed; the decision is recorded before it is applied. */
+  /**
+   * A command to a run. What is wrong with it is said before anybody is asked whether it is
+   * allowed; the decision is recorded before it is applied.
+   */
   async signal(
     runId: string,
     signal: RunSignal,
@@ -608,7 +643,10 @@ export class Runs {
     return verdict === true ? undefined : verdict.denied;
   }
 
-  /** Checks the payload against the schema of the plan, if it is given or was registered by this process. */
+  /**
+   * Checks the payload against the schema of the plan, if it is given or was registered by this
+   * process.
+   */
   async #checkDelivery(
     runId: string,
     event: string,
@@ -620,8 +658,8 @@ export class Runs {
   }
 
   /**
-   * Something from outside, for a step that waits for it, now or later. The same id again changes nothing.
-   * `authorizeSignal` is asked as for a signal.
+   * Something from outside, for a step that waits for it, now or later. The same id again changes
+   * nothing. `authorizeSignal` is asked as for a signal.
    */
   async deliver(
     runId: string,
@@ -663,8 +701,9 @@ export class Runs {
   }
 
   /**
-   * An event of a run that another engine executes. The same event again answers the one that is there. If the database does not answer within the write budget, a StepStarted goes to
-   * the spool, if the connection has one; anything else throws WRITE_BUDGET_EXCEEDED: tell it again.
+   * An event of a run that another engine executes. The same event again answers the one that is
+   * there. If the database does not answer within the write budget, a StepStarted goes to the
+   * spool, if the connection has one; anything else throws WRITE_BUDGET_EXCEEDED: tell it again.
    */
   append(
     runId: string,
@@ -702,8 +741,8 @@ export class Runs {
   }
 
   /**
-   * How many runs of a tenant go on at once, and what becomes of more; without a rule all of them do.
-   * The tenant `*` is every one that has no rule of its own.
+   * How many runs of a tenant go on at once, and what becomes of more; without a rule all of them
+   * do. The tenant `*` is every one that has no rule of its own.
    */
   async setAdmission(
     tenant: string,
@@ -725,7 +764,10 @@ export class Runs {
     );
   }
 
-  /** Starts runs that were queued, as far as there is room. Workers do it by themselves; whoever else does it at the same time starts others. */
+  /**
+   * Starts runs that were queued, as far as there is room. Workers do it by themselves; whoever
+   * else does it at the same time starts others.
+   */
   async dequeueAndStart(): Promise<QueuedStart[]> {
     const { actor } = this.#host;
     const { runs, failed, skipped } = await unlessBrokenOff(() =>
@@ -739,7 +781,10 @@ export class Runs {
     return [...runs.map(as('STARTED')), ...failed.map(as('FAILED')), ...skipped.map(as('SKIPPED'))];
   }
 
-  /** Has the projector make the snapshots of these runs anew, from their whole logs. Answers how many it found. */
+  /**
+   * Has the projector make the snapshots of these runs anew, from their whole logs. Answers how
+   * many it found.
+   */
   async rebuild(runIds: readonly string[], options: Acting = {}): Promise<number> {
     const wrong = runIds.find((runId) => !isUuid(runId));
     if (wrong !== undefined) throw new WritRefusal('INVALID_RUN_ID', wrong);
@@ -752,7 +797,10 @@ export class Runs {
     return runs;
   }
 
-  /** Resolves when no start is on its way; whoever waits for the end of a run is told that we are closing. */
+  /**
+   * Resolves when no start is on its way; whoever waits for the end of a run is told that we are
+   * closing.
+   */
   async close(): Promise<void> {
     this.#waiters.close();
     await Promise.all([this.#starts.idle(), this.#reads.idle(), this.#appends.close()]);

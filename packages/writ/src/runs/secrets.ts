@@ -1,6 +1,7 @@
 /**
- * The secrets of a step, put into its input in memory. Only where the plan itself has a { "$secret": name } is it replaced: what a reference brought into the
- * input is data, from people who may not ask for secrets, and stays as it is.
+ * The secrets of a step, put into its input in memory. Only where the plan itself has a {
+ * "$secret": name } is it replaced: what a reference brought into the input is data, from people
+ * who may not ask for secrets, and stays as it is.
  */
 import type { Queryable } from '../database/connection.js';
 import type { StepOfRun } from '../queue/worker/context.js';
@@ -36,7 +37,10 @@ export class StepSecrets implements JobSecrets {
     return (await this.#secrets.resolve([name], await this.#contextOf(asking))).get(name) as string;
   }
 
-  /** The input as the handler gets it. Nothing is asked of anybody for an input that has no name of a secret in it. */
+  /**
+   * The input as the handler gets it. Nothing is asked of anybody for an input that has no name of
+   * a secret in it.
+   */
   filled(asking: AskingJob): Promise<unknown> | undefined {
     return asking.step && mentionsSecret(asking.input)
       ? this.#filled(asking, asking.step)

@@ -1,4 +1,7 @@
-/** What a signal has to be before anybody is asked whether it is allowed. The gate looks again: not everybody comes this way. */
+/**
+ * What a signal has to be before anybody is asked whether it is allowed. The gate looks again: not
+ * everybody comes this way.
+ */
 import { isUuid } from '../database/uuid.js';
 import { WritRefusal } from '../errors/index.js';
 import { refuseSecrets } from '../secrets/redaction.js';

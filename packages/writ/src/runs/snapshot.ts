@@ -1,6 +1,7 @@
 /**
- * A run as its log tells it. `reduce` is pure: events of a log go in, in order, and a new frozen snapshot comes out; going on from a snapshot
- * gives what reducing the whole log would have given, and costs what the new events cost, however long the log was before.
+ * A run as its log tells it. `reduce` is pure: events of a log go in, in order, and a new frozen
+ * snapshot comes out; going on from a snapshot gives what reducing the whole log would have given,
+ * and costs what the new events cost, however long the log was before.
  */
 import { WritError } from '../errors/index.js';
 import { type RunState, run } from '../machines/run.js';
@@ -8,7 +9,10 @@ import type { ArtifactRef, RootCause, RunEvent } from './events.js';
 import { deepFrozenCopy, Projection } from './projection.js';
 import { noArtifacts, type StepSnapshot } from './step.js';
 
-/** Steps by what they do. Items of an `each` are among the running ones, and otherwise counted in its step. */
+/**
+ * Steps by what they do. Items of an `each` are among the running ones, and otherwise counted in
+ * its step.
+ */
 export interface StepCounts {
   /** Jobs of steps and items that have started and not ended. */
   readonly running: number;
@@ -32,7 +36,10 @@ export interface RunSnapshot {
   readonly engineRunRef?: Readonly<Record<string, unknown>>;
   readonly originalRunId?: string;
   readonly status: RunState;
-  /** DRAINING: nothing new starts, and what runs goes on to its end. WAITING_APPROVAL: nothing runs, and a step waits for an event. */
+  /**
+   * DRAINING: nothing new starts, and what runs goes on to its end. WAITING_APPROVAL: nothing runs,
+   * and a step waits for an event.
+   */
   readonly substatus?: 'DRAINING' | 'WAITING_APPROVAL';
   /** The signal that was accepted and has not happened yet. */
   readonly requested?: 'PAUSE' | 'RESUME' | 'CANCEL' | 'EMERGENCY_STOP';
@@ -98,7 +105,10 @@ export function isTerminal(snapshot: Pick<RunSnapshot, 'status'>): boolean {
   return run.terminal.includes(snapshot.status);
 }
 
-/** Applies events to a snapshot, which stays as it was. Events that are in it already are passed over; a gap throws. */
+/**
+ * Applies events to a snapshot, which stays as it was. Events that are in it already are passed
+ * over; a gap throws.
+ */
 export function reduce(snapshot: RunSnapshot, events: Iterable<RunEvent>): RunSnapshot {
   const projection = projectionOf(snapshot);
   for (const event of events) {
@@ -110,8 +120,9 @@ export function reduce(snapshot: RunSnapshot, events: Iterable<RunEvent>): RunSn
 }
 
 /**
- * The snapshots of many runs, by their ids. Events of one run are in order, and best stand together: where the log turns to another run, the one
- * before is put away, and taken up again when it comes back.
+ * The snapshots of many runs, by their ids. Events of one run are in order, and best stand
+ * together: where the log turns to another run, the one before is put away, and taken up again when
+ * it comes back.
  */
 export function reduceMany(
   events: Iterable<RunEvent>,

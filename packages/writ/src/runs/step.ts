@@ -14,7 +14,10 @@ export interface StepSnapshot {
   readonly completedAt?: string;
   /** The runSeq of the event that ended the step. */
   readonly endSeq?: number;
-  /** Of a step that goes over a list: those of its elements, in the order in which these succeeded, a hundred at most. */
+  /**
+   * Of a step that goes over a list: those of its elements, in the order in which these succeeded,
+   * a hundred at most.
+   */
   readonly artifacts: readonly ArtifactRef[];
   /** How many more the elements of a list have: the log has them all. */
   readonly moreArtifacts?: number;
@@ -28,8 +31,8 @@ export interface StepSnapshot {
 }
 
 /**
- * How many artifacts of the elements of a list a snapshot keeps: all those of a short list. A list may
- * have ten thousand elements, and a snapshot is stored, and sent, as a whole.
+ * How many artifacts of the elements of a list a snapshot keeps: all those of a short list. A list
+ * may have ten thousand elements, and a snapshot is stored, and sent, as a whole.
  */
 const mostOfItems = (total: number) => (total <= 100 ? 100 : 5);
 
@@ -46,8 +49,9 @@ const table = Object.fromEntries(
 ) as Record<RunStepState, Partial<Record<RunStepMove, RunStepState>>>;
 
 /**
- * The state that an event leads to. A StepStarted that comes behind the end of its attempt is late and moves nothing; undefined is a move that
- * no rule allows. The attempt decides where the machine says `when`.
+ * The state that an event leads to. A StepStarted that comes behind the end of its attempt is late
+ * and moves nothing; undefined is a move that no rule allows. The attempt decides where the machine
+ * says `when`.
  */
 export function verdict(
   status: RunStepState,
@@ -82,7 +86,10 @@ function frozenArtifacts(artifacts: readonly ArtifactRef[] | undefined): readonl
   return Object.freeze(copies);
 }
 
-/** A start that was spooled says itself when it was: it came into the log when the database was back. */
+/**
+ * A start that was spooled says itself when it was: it came into the log when the database was
+ * back.
+ */
 function beganAt(event: RunEvent): string {
   const { spooledAt } = event.eventData as Partial<RunEventData['StepStarted']>;
   return typeof spooledAt === 'string' ? spooledAt : event.emittedAt;

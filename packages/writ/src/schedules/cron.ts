@@ -1,10 +1,11 @@
 /**
- * When a cron expression is due in a time zone. The library knows which wall times the expression names; what becomes of them on the days when
- * clocks are moved is decided here, from one change of the clocks to the next:
- *   An expression that names every hour follows time as it passes: it is due whenever the clocks show a minute that it names, so a repeated
- *   hour counts twice and a skipped hour not at all.
- *   Any other follows the wall clock: what it names in a skipped hour is due once, at the first minute after it; what it names in a repeated
- *   hour is due the first time only.
+ * When a cron expression is due in a time zone. The library knows which wall times the expression
+ * names; what becomes of them on the days when clocks are moved is decided here, from one change of
+ * the clocks to the next:
+ *   An expression that names every hour follows time as it passes: it is due whenever the clocks
+ *   show a minute that it names, so a repeated hour counts twice and a skipped hour not at all. Any
+ *   other follows the wall clock: what it names in a skipped hour is due once, at the first minute
+ *   after it; what it names in a repeated hour is due the first time only.
  */
 import { Cron as Pattern } from 'croner';
 import { WritRefusal } from '../errors/index.js';
@@ -27,7 +28,9 @@ export class Cron {
   readonly #pattern: Pattern;
   readonly #everyHour: boolean;
 
-  /** Refuses what is no expression of five fields, one that is never due, and a zone that is none. */
+  /**
+   * Refuses what is no expression of five fields, one that is never due, and a zone that is none.
+   */
   constructor(text: string, timeZone: string) {
     this.text = checked(text);
     this.zone = new Zone(timeZone);
@@ -58,7 +61,8 @@ export class Cron {
     const from = after.getTime();
     let offset = zone.offset(from);
     let wall = Math.max(from + offset, this.#everyHour ? 0 : this.#shownBefore(from, offset));
-    // The next change of the clocks, if there is one up to the instant that has been looked ahead to.
+    // The next change of the clocks, if there is one up to the instant that has been looked ahead
+    // to.
     let change: number | undefined;
     let seen = from;
     for (;;) {
@@ -78,7 +82,8 @@ export class Cron {
       offset = zone.offset(change);
       const shows = change + offset;
       const skipped = !this.#everyHour && named < shows;
-      // One millisecond earlier, because the minute in which the clocks are moved may be named itself.
+      // One millisecond earlier, because the minute in which the clocks are moved may be named
+      // itself.
       wall = skipped ? shows : (this.#everyHour ? shows : Math.max(shown, shows)) - 1;
       seen = change;
       change = undefined;
@@ -86,7 +91,10 @@ export class Cron {
     }
   }
 
-  /** The latest wall time that the clocks had shown when they were last moved back, if that is not long ago. */
+  /**
+   * The latest wall time that the clocks had shown when they were last moved back, if that is not
+   * long ago.
+   */
   #shownBefore(at: number, offset: number): number {
     const change = this.zone.change(at - longestChange, at);
     if (change === undefined) return 0;

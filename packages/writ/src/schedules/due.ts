@@ -1,7 +1,13 @@
-/** Which ticks of a schedule to fire now, and which one to wait for: a function of the schedule and the time alone. */
+/**
+ * Which ticks of a schedule to fire now, and which one to wait for: a function of the schedule and
+ * the time alone.
+ */
 import type { Cron } from './cron.js';
 
-/** What happens to ticks that nobody was there to fire: nothing, the last one fires, or all of them do. */
+/**
+ * What happens to ticks that nobody was there to fire: nothing, the last one fires, or all of them
+ * do.
+ */
 export type CatchUp = 'none' | 'last' | 'all';
 export const catchUps: readonly CatchUp[] = ['none', 'last', 'all'];
 
@@ -14,7 +20,9 @@ export interface Waiting {
 
 export interface Due {
   readonly fire: Date[];
-  /** The tick to wait for; one that has come already means that there are more than one call fires. */
+  /**
+   * The tick to wait for; one that has come already means that there are more than one call fires.
+   */
   readonly next: Date;
 }
 
@@ -40,7 +48,10 @@ function allDue(cron: Cron, first: Date, now: Date): Due {
   return { fire, next: cron.next(now) };
 }
 
-/** The last tick from `first` to `now`. It is looked for in a span before now that doubles until it holds one, so that a year of minutes is not counted. */
+/**
+ * The last tick from `first` to `now`. It is looked for in a span before now that doubles until it
+ * holds one, so that a year of minutes is not counted.
+ */
 function lastDue(cron: Cron, first: Date, now: Date): Date {
   for (let span = 3_600_000; now.getTime() - span > first.getTime(); span *= 2) {
     const last = lastAfter(cron, new Date(now.getTime() - span), now);

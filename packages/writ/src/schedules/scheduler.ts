@@ -1,6 +1,7 @@
 /**
- * Fires what is due. Every worker looks, so there is no process that must not die: the database answers which schedules are due, the ticks are
- * worked out here, and fn_schedule_fire writes them down, enqueues their jobs and moves the schedules on in one transaction. Of two that look at once
+ * Fires what is due. Every worker looks, so there is no process that must not die: the database
+ * answers which schedules are due, the ticks are worked out here, and fn_schedule_fire writes them
+ * down, enqueues their jobs and moves the schedules on in one transaction. Of two that look at once
  * one fires. A crash between the two calls leaves a schedule that is due, for whoever looks next.
  */
 import type { Queryable } from '../database/connection.js';
@@ -49,8 +50,9 @@ export class Scheduler {
   }
 
   /**
-   * Fires what is due, and answers in how many milliseconds the next tick is; undefined when nothing waits. A schedule that cannot fire keeps
-   * none of the others from firing: what is wrong with it is thrown when they have.
+   * Fires what is due, and answers in how many milliseconds the next tick is; undefined when
+   * nothing waits. A schedule that cannot fire keeps none of the others from firing: what is wrong
+   * with it is thrown when they have.
    */
   async look(): Promise<number | undefined> {
     const wrong: Error[] = [];
@@ -64,7 +66,8 @@ export class Scheduler {
       for (const firings of batches(answer.due, new Date(answer.now), wrong)) {
         const { moved, refused } = await this.#fire(firings);
         for (const each of refused) wrong.push(asRefusal(each.reason, about(each, each.detail)));
-        // What did not move is somebody else's at the moment; the next look, which comes anyhow, sees it again.
+        // What did not move is somebody else's at the moment; the next look, which comes anyhow,
+        // sees it again.
         if (moved === firings.length)
           upcoming.push(...firings.map((firing) => firing.move_to.getTime()));
       }
@@ -117,7 +120,10 @@ function* batches(
   if (batch.length > 0) yield batch;
 }
 
-/** A definition that was written past this library, or with other rules for zones, may not be readable here: it stops no other. */
+/**
+ * A definition that was written past this library, or with other rules for zones, may not be
+ * readable here: it stops no other.
+ */
 function firingOf(due: DueSchedule, now: Date, wrong: Error[]): Firing | undefined {
   const { tenant, schedule, version, next_tick } = due;
   try {

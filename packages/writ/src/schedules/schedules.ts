@@ -1,4 +1,7 @@
-/** Schedules: defining, listing, pausing and removing them. The scheduler in every worker fires them. */
+/**
+ * Schedules: defining, listing, pausing and removing them. The scheduler in every worker fires
+ *            them.
+ */
 import { type Acting, act, actorOf, type Host, tenantOf } from '../database/acting.js';
 import { readRows } from '../database/gate.js';
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
@@ -10,7 +13,10 @@ import { Cron } from './cron.js';
 import { type CatchUp, catchUps } from './due.js';
 
 export interface ScheduleRule {
-  /** Five fields, minute to day of week, or one of `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+  /**
+   * Five fields, minute to day of week, or one of `@hourly`, `@daily`, `@weekly`, `@monthly`,
+   * `@yearly`.
+   */
   readonly cron: string;
   /** An IANA name such as `Europe/Berlin`; `UTC` unless given. */
   readonly timeZone?: string;
@@ -215,7 +221,9 @@ export class Schedules {
     );
   }
 
-  /** Stops a schedule from firing; jobs that it has enqueued go on. Answers whether it was running. */
+  /**
+   * Stops a schedule from firing; jobs that it has enqueued go on. Answers whether it was running.
+   */
   pause(name: string, options: Acting = {}): Promise<{ readonly changed: boolean }> {
     return this.#move('fn_schedule_pause', name, options);
   }
@@ -233,7 +241,9 @@ export class Schedules {
     return { changed };
   }
 
-  /** Enqueues the job of a schedule at once, paused or not. The next tick comes as it would have. */
+  /**
+   * Enqueues the job of a schedule at once, paused or not. The next tick comes as it would have.
+   */
   async runNow(name: string, options: Acting = {}): Promise<{ readonly jobId: string }> {
     return {
       jobId: (await this.#call<{ job_id: string }>('fn_schedule_run_now', name, options)).job_id,

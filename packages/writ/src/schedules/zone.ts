@@ -1,6 +1,6 @@
 /**
- * What the clocks on the wall show in a time zone, and when they are moved. A wall time is written as the milliseconds that a clock in UTC
- * would need to show the same: wall = instant + offset.
+ * What the clocks on the wall show in a time zone, and when they are moved. A wall time is written
+ * as the milliseconds that a clock in UTC would need to show the same: wall = instant + offset.
  */
 import { WritRefusal } from '../errors/index.js';
 
@@ -13,7 +13,8 @@ export class Zone {
 
   constructor(name: string) {
     this.name = name;
-    // Some versions of Node take an offset for a zone, and others do not; an offset has no rules for summer time, so it is none here.
+    // Some versions of Node take an offset for a zone, and others do not; an offset has no rules
+    // for summer time, so it is none here.
     if (!/^[A-Za-z]/.test(name)) throw new WritRefusal('invalid_time_zone', name);
     try {
       this.#format = new Intl.DateTimeFormat('en-US', {
@@ -40,7 +41,10 @@ export class Zone {
     return Date.UTC(year, month - 1, day, hour, minutes, second) - whole;
   }
 
-  /** The first instant in (from, to] at which the clocks are moved. Nobody moves them twice within a week. */
+  /**
+   * The first instant in (from, to] at which the clocks are moved. Nobody moves them twice within a
+   * week.
+   */
   change(from: number, to: number): number | undefined {
     const before = this.offset(from);
     for (let low = from; low < to; low += week) {

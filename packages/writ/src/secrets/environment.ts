@@ -5,7 +5,10 @@ export interface EnvironmentSecretsOptions {
   readonly prefix?: string;
 }
 
-/** Secrets from the environment of this process: `stripe-key` is `WRIT_SECRET_STRIPE_KEY`. The same for every tenant. */
+/**
+ * Secrets from the environment of this process: `stripe-key` is `WRIT_SECRET_STRIPE_KEY`. The same
+ * for every tenant.
+ */
 export function environmentSecrets({
   prefix = 'WRIT_SECRET_',
 }: EnvironmentSecretsOptions = {}): SecretsProvider {

@@ -12,7 +12,10 @@ export interface FileSecretsOptions {
 
 const maxBytes = 64 * 1024;
 
-/** `stripe-key` is the file of that name in the folder, without the line break at its end; `db/password` is one in a folder in it. The same for every tenant. */
+/**
+ * `stripe-key` is the file of that name in the folder, without the line break at its end;
+ * `db/password` is one in a folder in it. The same for every tenant.
+ */
 export function fileSecrets({ folder }: FileSecretsOptions): SecretsProvider {
   return {
     async resolve(refs) {
@@ -35,7 +38,10 @@ async function secretFile(folder: string, name: string): Promise<string | undefi
   return path === undefined ? undefined : readSecret(path, name);
 }
 
-/** Where the file really is: Kubernetes mounts links to a folder beside them, which is inside; a link that leads out is not followed. */
+/**
+ * Where the file really is: Kubernetes mounts links to a folder beside them, which is inside; a
+ * link that leads out is not followed.
+ */
 async function pathOf(folder: string, name: string): Promise<string | undefined> {
   const root = await realpath(folder).catch((error: unknown) => {
     throw new WritError(
@@ -50,7 +56,10 @@ async function pathOf(folder: string, name: string): Promise<string | undefined>
   return path;
 }
 
-/** What is looked at is what is read, and a pipe keeps nobody waiting: the file is opened first, and asked what it is. */
+/**
+ * What is looked at is what is read, and a pipe keeps nobody waiting: the file is opened first, and
+ * asked what it is.
+ */
 export async function readSecret(path: string, name: string): Promise<string | undefined> {
   let file: FileHandle | undefined;
   try {

@@ -1,4 +1,6 @@
-/** The forms in which a value may turn up in a text: as it is, and as programs commonly write it. */
+/**
+ * The forms in which a value may turn up in a text: as it is, and as programs commonly write it.
+ */
 
 /** Shorter than this, a value is found in ordinary texts, and cannot be kept out of them. */
 export const shortest = 8;
@@ -9,7 +11,8 @@ export function formsOf(value: string): Set<string> {
     if (form.length >= shortest) forms.add(form);
   };
   add(value);
-  // In JSON, in JSON that is a text in JSON, and once more: results and inputs are stored as JSON themselves.
+  // In JSON, in JSON that is a text in JSON, and once more: results and inputs are stored as JSON
+  // themselves.
   for (let depth = 1, escaped = value; depth <= 4; depth++) {
     escaped = inJson(escaped);
     add(escaped);
@@ -45,8 +48,9 @@ export function formsOf(value: string): Set<string> {
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /**
- * What base64 makes of the bytes when something stands before and behind them, as in the `user:password` of HTTP: three bytes become four characters, so
- * there are three ways for the bytes to fall, and in each the characters that hold bits of the bytes alone are always the same.
+ * What base64 makes of the bytes when something stands before and behind them, as in the
+ * `user:password` of HTTP: three bytes become four characters, so there are three ways for the
+ * bytes to fall, and in each the characters that hold bits of the bytes alone are always the same.
  */
 function base64Cores(bytes: Buffer): string[] {
   return [0, 1, 2].map((before) => {

@@ -14,11 +14,15 @@ export interface SecretContext {
 
 export interface SecretsProvider {
   /**
-   * The values by name. A name that is not there is left out of the answer; whatever else goes wrong is thrown, without a value in its words. Called once
-   * for all that a step needs and that is not in the cache.
+   * The values by name. A name that is not there is left out of the answer; whatever else goes
+   * wrong is thrown, without a value in its words. Called once for all that a step needs and that
+   * is not in the cache.
    */
   resolve(refs: readonly SecretRef[], context: SecretContext): Promise<Record<string, string>>;
-  /** What is in memory anyway: kept out of records from the beginning, and not only once somebody has asked for it. */
+  /**
+   * What is in memory anyway: kept out of records from the beginning, and not only once somebody
+   * has asked for it.
+   */
   held?(): Iterable<readonly [name: string, value: string]>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Hashes of any range of a text in constant time, from the hashes of its beginnings. Two polynomials
- * with random bases, so that nobody can write a text whose ranges collide on purpose.
+ * Hashes of any range of a text in constant time, from the hashes of its beginnings. Two
+ * polynomials with random bases, so that nobody can write a text whose ranges collide on purpose.
  */
 import { randomInt } from 'node:crypto';
 

@@ -1,11 +1,20 @@
-/** Keeping the secrets of this process out of what leaves it: results, errors, and what is asked of the database. */
+/**
+ * Keeping the secrets of this process out of what leaves it: results, errors, and what is asked of
+ * the database.
+ */
 import { type ErrorCode, WritRefusal } from '../errors/index.js';
 import { knownSecrets } from './redactor.js';
 
-/** A text with every secret that this process has been given replaced by its name. For logs of your own. */
+/**
+ * A text with every secret that this process has been given replaced by its name. For logs of your
+ * own.
+ */
 export const redactSecrets = (text: string): string => knownSecrets.redact(text);
 
-/** Refuses a text that is about to be stored, if it carries a secret that this process has been given. */
+/**
+ * Refuses a text that is about to be stored, if it carries a secret that this process has been
+ * given.
+ */
 export function refuseSecrets(
   text: string | undefined,
   what: string,
@@ -20,7 +29,8 @@ export function refuseSecrets(
 export function redactJson(json: string): { json: string; names: string[] } {
   const names = knownSecrets.size === 0 ? [] : knownSecrets.find(json);
   if (names.length === 0) return { json, names };
-  // Text by text: in the JSON itself what looks like the beginning of a value may be the end of an escape.
+  // Text by text: in the JSON itself what looks like the beginning of a value may be the end of an
+  // escape.
   const safe = JSON.stringify(redactedValue(JSON.parse(json)));
   // What is left then lies across several texts. Nothing of that can be kept.
   return {
@@ -42,12 +52,16 @@ function redactedValue(value: unknown): unknown {
 
 function redactedText(text: string): string {
   const safe = knownSecrets.redact(text);
-  // Written as JSON, the end of an escape and what follows may spell a value that the text did not have.
+  // Written as JSON, the end of an escape and what follows may spell a value that the text did not
+  // have.
   const [name] = knownSecrets.find(JSON.stringify(safe));
   return name === undefined ? safe : `«secret ${name}»`;
 }
 
-/** An error without secrets: the same one if it has none, otherwise a copy of its words, its code, its causes, and of what else it says in texts and numbers. */
+/**
+ * An error without secrets: the same one if it has none, otherwise a copy of its words, its code,
+ * its causes, and of what else it says in texts and numbers.
+ */
 export function redactError(error: unknown): unknown {
   return knownSecrets.size === 0 || !holdsSecret(error) ? error : copied(error, new Map());
 }
@@ -55,7 +69,10 @@ export function redactError(error: unknown): unknown {
 /** Looks at so many parts of an error, and takes one with more for one that holds a secret. */
 const mostParts = 10_000;
 
-/** Whether a value that somebody threw holds a secret anywhere: requests and answers hang on errors, with their headers. */
+/**
+ * Whether a value that somebody threw holds a secret anywhere: requests and answers hang on errors,
+ * with their headers.
+ */
 function holdsSecret(thrown: unknown): boolean {
   const seen = new Set<unknown>();
   const open: unknown[] = [thrown];

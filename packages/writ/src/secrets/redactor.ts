@@ -1,10 +1,11 @@
 /**
- * Finds values in texts in time that grows with the text, whatever the text and the values look like.
- * Eight characters from the middle of each form are its anchor, because many forms share beginnings
- * such as `sk_live_` and ends such as `==`. One pass over the text keeps a rolling hash of four
- * characters. Where a table of bits says that an anchor may begin, eight characters are looked up.
- * Only there are forms compared: by the hash of as many characters of the text as the form has, which
- * takes the same time for every length, and then, if the hashes are equal, character by character.
+ * Finds values in texts in time that grows with the text, whatever the text and the values look
+ * like. Eight characters from the middle of each form are its anchor, because many forms share
+ * beginnings such as `sk_live_` and ends such as `==`. One pass over the text keeps a rolling hash
+ * of four characters. Where a table of bits says that an anchor may begin, eight characters are
+ * looked up. Only there are forms compared: by the hash of as many characters of the text as the
+ * form has, which takes the same time for every length, and then, if the hashes are equal,
+ * character by character.
  */
 import { formsOf, shortest } from './forms.js';
 import { hashOf, RangeHashes, type RangeLength, rangeLength } from './range-hashes.js';
@@ -37,7 +38,10 @@ const filterMask = (1 << filterBits) - 1;
 const shift = filterBits / 4;
 const next = (hash: number, char: number) => ((hash << shift) ^ char) & filterMask;
 
-/** So that a process that lives for years among tenants with secrets of their own does not grow for ever. */
+/**
+ * So that a process that lives for years among tenants with secrets of their own does not grow for
+ * ever.
+ */
 const mostValues = 10_000;
 
 export class Redactor {
@@ -52,12 +56,16 @@ export class Redactor {
     return this.#names.size;
   }
 
-  /** From now on this value is kept out of every text. One that is too short to be found is refused before it comes here. */
+  /**
+   * From now on this value is kept out of every text. One that is too short to be found is refused
+   * before it comes here.
+   */
   add(name: string, value: string): void {
     if (value.length < shortest || this.#names.get(value) === name) return;
     const known = this.#names.has(value);
     this.#names.set(value, name);
-    if (known) return; // the same value under another name: one name is enough to say what was there
+    // the same value under another name: one name is enough to say what was there
+    if (known) return;
     if (this.#names.size > mostValues) this.#forgetOldest();
     this.#learn(name, value);
   }
@@ -132,7 +140,8 @@ export class Redactor {
         const end = start + range.length;
         if (start < 0 || end > text.length) continue;
         for (const form of forms.get(hashes.at(start, range)) ?? []) {
-          // Matches of one form do not overlap, so each character is compared once per form at most.
+          // Matches of one form do not overlap, so each character is compared once per form at
+          // most.
           if ((form.scan === scan && start < form.end) || !text.startsWith(form.text, start))
             continue;
           form.scan = scan;
@@ -145,5 +154,8 @@ export class Redactor {
   }
 }
 
-/** What this process has been given. One for all its connections: a value that came by one must not leave by another. */
+/**
+ * What this process has been given. One for all its connections: a value that came by one must not
+ * leave by another.
+ */
 export const knownSecrets = new Redactor();

@@ -1,4 +1,7 @@
-/** The secrets of one connection: asked of the provider, kept in memory for a moment, and known from then on to what keeps them out of records. */
+/**
+ * The secrets of one connection: asked of the provider, kept in memory for a moment, and known from
+ * then on to what keeps them out of records.
+ */
 import { WritError } from '../errors/index.js';
 import { shortest } from './forms.js';
 import { isSecretName, type SecretContext, type SecretsProvider } from './provider.js';

@@ -1,11 +1,17 @@
-/** Secrets from HashiCorp Vault, or what speaks like it (OpenBao): the second version of its key-value engine, over HTTP. */
+/**
+ * Secrets from HashiCorp Vault, or what speaks like it (OpenBao): the second version of its
+ * key-value engine, over HTTP.
+ */
 import { WritError } from '../errors/index.js';
 import { readSecret } from './file.js';
 import type { SecretContext, SecretsProvider } from './provider.js';
 import { knownSecrets } from './redactor.js';
 
 interface VaultPlace {
-  /** Of the server: `https://vault.example:8200`. Plain http is taken for loopback addresses only, where an agent listens. */
+  /**
+   * Of the server: `https://vault.example:8200`. Plain http is taken for loopback addresses only,
+   * where an agent listens.
+   */
   readonly address: string;
   /** Where the key-value engine is mounted; `secret` unless given. */
   readonly mount?: string;
@@ -25,7 +31,10 @@ export type VaultSecretsOptions = VaultPlace &
 
 const maxBytes = 1024 * 1024;
 
-/** `stripe-key` is that key of the document at `path`; `db/password` is the key `password` of the document `path/db`. */
+/**
+ * `stripe-key` is that key of the document at `path`; `db/password` is the key `password` of the
+ * document `path/db`.
+ */
 export function vaultSecrets(options: VaultSecretsOptions): SecretsProvider {
   const server = serverOf(options.address);
   return {

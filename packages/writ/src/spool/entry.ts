@@ -53,8 +53,9 @@ function parsed<Payload>(line: string): Line<Payload> | undefined {
 }
 
 /**
- * The lines of a file. What stands behind the last newline was cut off by a crash, before anybody was told that it is there: it is not a line. A whole line with something else
- * in the place of its newline was not cut off.
+ * The lines of a file. What stands behind the last newline was cut off by a crash, before anybody
+ * was told that it is there: it is not a line. A whole line with something else in the place of its
+ * newline was not cut off.
  */
 export function readLines<Payload>(file: string, text: string): ReadLines<Payload> {
   const entries: SpoolEntry<Payload>[] = [];

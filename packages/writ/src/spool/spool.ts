@@ -1,12 +1,17 @@
 /**
- * A spool: what the database could not take is kept in a folder of this machine, and given to it later. `append` answers when a line is on the disk.
+ * A spool: what the database could not take is kept in a folder of this machine, and given to it
+ * later. `append` answers when a line is on the disk.
  *
- * Every writer has a file of its own, so that none has to wait for another, or find out whether another still lives. A merge hands the lines of each file over, in order, and then removes the
- * file. It first renames it and reads what has come meanwhile; a writer looks after each write whether its file still has its name. If it has, whoever renames it later
- * reads what was written; if not, nobody knows, and the lines are written again to a new file. So nothing is lost, whoever is killed where, and something may be handed over
- * twice: whoever takes it must recognise what has been taken.
+ * Every writer has a file of its own, so that none has to wait for another, or find out whether
+ * another still lives. A merge hands the lines of each file over, in order, and then removes the
+ * file. It first renames it and reads what has come meanwhile; a writer looks after each write
+ * whether its file still has its name. If it has, whoever renames it later reads what was written;
+ * if not, nobody knows, and the lines are written again to a new file. So nothing is lost, whoever
+ * is killed where, and something may be handed over twice: whoever takes it must recognise what has
+ * been taken.
  *
- * In the folder: ID.spool is written to, ID.sealed is not any more, ID.damaged is not as it was written, refused.jsonl is what nobody will ever take.
+ * In the folder: ID.spool is written to, ID.sealed is not any more, ID.damaged is not as it was
+ * written, refused.jsonl is what nobody will ever take.
  */
 import {
   chmod,
@@ -85,7 +90,10 @@ export class Spool<Payload> {
   #writing: Promise<void> | undefined;
   #merging: Promise<Merged> | undefined;
   #mergingNext: Promise<Merged> | undefined;
-  /** How many lines of a file have been handed over by this process, so that a merge that was broken off goes on there. */
+  /**
+   * How many lines of a file have been handed over by this process, so that a merge that was broken
+   * off goes on there.
+   */
   readonly #handedOver = new Map<string, number>();
 
   constructor(folder: string, options: SpoolOptions = {}) {
@@ -131,8 +139,10 @@ export class Spool<Payload> {
   }
 
   /**
-   * Hands everything over, the oldest file first, and removes what has been taken. `take` answers why it never can be; if it throws, the merge ends there, and the next goes on with
-   * the same line. One at a time in a process: those who ask while one is on its way, which may have passed over what they appended, share the next.
+   * Hands everything over, the oldest file first, and removes what has been taken. `take` answers
+   * why it never can be; if it throws, the merge ends there, and the next goes on with the same
+   * line. One at a time in a process: those who ask while one is on its way, which may have passed
+   * over what they appended, share the next.
    */
   merge(take: (entry: SpoolEntry<Payload>) => Promise<Refused | undefined>): Promise<Merged> {
     if (this.#merging) {
@@ -157,7 +167,8 @@ export class Spool<Payload> {
     await this.#leaveFile();
   }
 
-  // Writing --------------------------------------------------------------------------------------------------
+  // Writing
+  // --------------------------------------------------------------------------------------------------
 
   /** Lines that come while others are being flushed travel together. */
   async #writeAll(): Promise<void> {
@@ -231,7 +242,8 @@ export class Spool<Payload> {
     await file?.handle.close();
   }
 
-  // Merging --------------------------------------------------------------------------------------------------
+  // Merging
+  // --------------------------------------------------------------------------------------------------
 
   async #merge(
     take: (entry: SpoolEntry<Payload>) => Promise<Refused | undefined>,

@@ -1,4 +1,7 @@
-/** Spans of the relay: one for what a destination is given at once, which belongs to many traces and names them, and one for each webhook, which belongs to the trace of its event. */
+/**
+ * Spans of the relay: one for what a destination is given at once, which belongs to many traces and
+ * names them, and one for each webhook, which belongs to the trace of its event.
+ */
 import { context, type Link, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { codeOf } from './sending.js';
 import { contextOf, failed, traceparentOf, tracer } from './tracer.js';
@@ -58,7 +61,10 @@ export async function delivering<T extends Answered>(
   }
 }
 
-/** Sends one event over HTTP. `send` is given what its receiver goes on from: the span of this request, or the event's own place where nobody traces here. */
+/**
+ * Sends one event over HTTP. `send` is given what its receiver goes on from: the span of this
+ * request, or the event's own place where nobody traces here.
+ */
 export async function posting<T extends Answered>(
   destination: string,
   event: { readonly id: string; readonly type: string; readonly traceparent?: string },

@@ -1,4 +1,7 @@
-/** The span of one execution of a job: it goes on with the trace in which the job was enqueued, and is active while the handler runs, so that whatever the handler calls nests under it. */
+/**
+ * The span of one execution of a job: it goes on with the trace in which the job was enqueued, and
+ * is active while the handler runs, so that whatever the handler calls nests under it.
+ */
 import { type Context, context, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api';
 import { codeOf } from './sending.js';
 import { contextOf, failed, tracer } from './tracer.js';
@@ -12,7 +15,10 @@ export interface Executed {
   readonly step:
     | { readonly runId: string; readonly stepId: string; readonly planId: string }
     | undefined;
-  /** Milliseconds between the moment from which it could be claimed and its claim, where that is known. */
+  /**
+   * Milliseconds between the moment from which it could be claimed and its claim, where that is
+   * known.
+   */
   readonly queueMs: number | undefined;
 }
 
@@ -72,7 +78,10 @@ export class Execution {
     }
   }
 
-  /** The handler is done. What it did is told to the database after this, unless it has committed that by itself. */
+  /**
+   * The handler is done. What it did is told to the database after this, unless it has committed
+   * that by itself.
+   */
   end(outcome: Ended, committed: boolean): void {
     this.#endedAt = Date.now();
     this.#tells = outcome?.type === 'succeeded' && !committed;

@@ -1,4 +1,7 @@
-/** The instruments, made when an SDK has been registered, and anew when another has. Until then, counting something makes nothing. */
+/**
+ * The instruments, made when an SDK has been registered, and anew when another has. Until then,
+ * counting something makes nothing.
+ */
 import {
   type Attributes,
   metrics as api,

@@ -1,4 +1,8 @@
-/** Every metric and every span, once: instruments are made from the first table, docs/reference/telemetry.md from both, and a test looks whether each is really emitted and nothing else is. */
+/**
+ * Every metric and every span, once: instruments are made from the first table,
+ * docs/reference/telemetry.md from both, and a test looks whether each is really emitted and
+ * nothing else is.
+ */
 
 export interface Metric {
   readonly instrument: 'counter' | 'histogram' | 'gauge' | 'observable gauge';

@@ -1,4 +1,7 @@
-/** What is in the database, as metrics: one query each time the SDK collects, for all of them. Of the connections that are told to, so that ten processes do not send the same ten times. */
+/**
+ * What is in the database, as metrics: one query each time the SDK collects, for all of them. Of
+ * the connections that are told to, so that ten processes do not send the same ten times.
+ */
 import type { ObservableGauge } from '@opentelemetry/api';
 import type { Queryable } from '../database/connection.js';
 import { gate } from '../database/gate.js';

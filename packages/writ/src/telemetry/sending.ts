@@ -1,4 +1,7 @@
-/** Spans of whoever puts work into the database: one per call, whatever it enqueues, and its place is stored with each job or run. */
+/**
+ * Spans of whoever puts work into the database: one per call, whatever it enqueues, and its place
+ * is stored with each job or run.
+ */
 import { context, type Span, SpanKind, trace } from '@opentelemetry/api';
 import { errorCode } from '../errors/index.js';
 import { redactSecrets } from '../secrets/redaction.js';
@@ -34,7 +37,10 @@ export class Sending {
   }
 }
 
-/** A span for a call that enqueues `count` jobs of a kind, or starts a run of a plan; undefined while nobody traces. */
+/**
+ * A span for a call that enqueues `count` jobs of a kind, or starts a run of a plan; undefined
+ * while nobody traces.
+ */
 export function sending(
   what: 'enqueue' | 'start',
   name: string,

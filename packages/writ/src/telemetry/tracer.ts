@@ -1,6 +1,7 @@
 /**
- * Traces go through OpenTelemetry's API, so the application brings the SDK. While it has registered none, nothing is made, not even a span that records nothing: whoever wants one asks for
- * the tracer first, and gets undefined.
+ * Traces go through OpenTelemetry's API, so the application brings the SDK. While it has registered
+ * none, nothing is made, not even a span that records nothing: whoever wants one asks for the
+ * tracer first, and gets undefined.
  */
 import {
   type Context,
@@ -35,7 +36,10 @@ export function tracer(): Tracer | undefined {
   return answered;
 }
 
-/** The place of a span in its trace, as W3C Trace Context writes it. Of one that is not recorded, too: then whoever goes on with it does not record either. */
+/**
+ * The place of a span in its trace, as W3C Trace Context writes it. Of one that is not recorded,
+ * too: then whoever goes on with it does not record either.
+ */
 export function traceparentOf(span: Span): string | undefined {
   const place = span.spanContext();
   if (!isSpanContextValid(place)) return undefined;
@@ -44,7 +48,10 @@ export function traceparentOf(span: Span): string | undefined {
 
 const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** The context whose parent is a place in a trace; without one, the beginning of a trace of its own. Never the active one: what a worker does has nothing to do with where it was started. */
+/**
+ * The context whose parent is a place in a trace; without one, the beginning of a trace of its own.
+ * Never the active one: what a worker does has nothing to do with where it was started.
+ */
 export function contextOf(traceparent: string | null | undefined): Context {
   const [, traceId, spanId, flags] = form.exec(traceparent ?? '') ?? [];
   if (!traceId || !spanId || !flags) return ROOT_CONTEXT;
@@ -56,7 +63,10 @@ export function contextOf(traceparent: string | null | undefined): Context {
   });
 }
 
-/** A span says by its code what went wrong, and not in words: what an error says may be about anything, and spans go to whoever keeps them. */
+/**
+ * A span says by its code what went wrong, and not in words: what an error says may be about
+ * anything, and spans go to whoever keeps them.
+ */
 export function failed(span: Span, code: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR, message: code });
   span.setAttribute('error.type', code);

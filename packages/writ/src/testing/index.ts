@@ -1,6 +1,7 @@
 /**
- * For the tests of programs that use Writ: a database of its own for every test, copied from a template in milliseconds; a clock that can be
- * moved, which leases, delays and retries follow; and a way to run jobs until none is left. Everything on a real PostgreSQL.
+ * For the tests of programs that use Writ: a database of its own for every test, copied from a
+ * template in milliseconds; a clock that can be moved, which leases, delays and retries follow; and
+ * a way to run jobs until none is left. Everything on a real PostgreSQL.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -32,7 +33,10 @@ export interface TestClock {
 export interface TestDatabase {
   /** Through the pooler, where WRIT_TEST_POOLER_URL names one. */
   readonly connectionString: string;
-  /** Past the pooler: for LISTEN, and for whatever needs a session. Without a pooler the same as connectionString. */
+  /**
+   * Past the pooler: for LISTEN, and for whatever needs a session. Without a pooler the same as
+   * connectionString.
+   */
   readonly directConnectionString: string;
   readonly clock: TestClock;
   /** Connects; closed together with the database. */
@@ -58,8 +62,9 @@ export interface TestDatabase {
 let embedded: Promise<EmbeddedServer> | undefined;
 
 /**
- * The server that tests use: WRIT_TEST_DATABASE_URL (an administrator's), or an embedded one that this process starts once. Where
- * WRIT_TEST_POOLER_URL leads to the same server through a pooler, everything but LISTEN and the making of databases goes that way.
+ * The server that tests use: WRIT_TEST_DATABASE_URL (an administrator's), or an embedded one that
+ * this process starts once. Where WRIT_TEST_POOLER_URL leads to the same server through a pooler,
+ * everything but LISTEN and the making of databases goes that way.
  */
 async function server(): Promise<string> {
   const given = process.env.WRIT_TEST_DATABASE_URL;
@@ -68,7 +73,10 @@ async function server(): Promise<string> {
   return (await embedded).connectionString;
 }
 
-/** What this process keeps of a server. A connection for each database made and each dropped would cost as much as the dropping does. */
+/**
+ * What this process keeps of a server. A connection for each database made and each dropped would
+ * cost as much as the dropping does.
+ */
 interface Kept {
   readonly administrator: pg.Pool;
   readonly template: Promise<string>;
@@ -80,7 +88,8 @@ function kept(admin: string): Kept {
   const before = keptOf.get(admin);
   if (before) return before;
   const administrator = new pg.Pool({ connectionString: admin, max: 1, allowExitOnIdle: true });
-  administrator.on('error', () => undefined); // a server that stops under it; the next statement says so
+  // a server that stops under it; the next statement says so
+  administrator.on('error', () => undefined);
   const made = { administrator, template: template(admin) };
   keptOf.set(admin, made);
   return made;
@@ -113,7 +122,10 @@ async function asAdministrator<T>(url: string, use: (client: pg.Client) => Promi
   }
 }
 
-/** A connection that has been closed here is on its way out there for a moment. Thrown out in it, its client would tell nobody but the process. */
+/**
+ * A connection that has been closed here is on its way out there for a moment. Thrown out in it,
+ * its client would tell nobody but the process.
+ */
 async function untilLeft(client: pg.Pool, database: string): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const { rows } = await client.query(
@@ -125,7 +137,10 @@ async function untilLeft(client: pg.Pool, database: string): Promise<void> {
   }
 }
 
-/** A database for a test lives for minutes: a few days of partitions are enough, and copied in half the time. One more than are kept, or a test at midnight would see them made. */
+/**
+ * A database for a test lives for minutes: a few days of partitions are enough, and copied in half
+ * the time. One more than are kept, or a test at midnight would see them made.
+ */
 async function fewPartitions(client: pg.Client): Promise<void> {
   await client.query(
     `update writ_data.dot_config set value = '3' where key = 'queue.partition.days_ahead'`,
@@ -163,7 +178,8 @@ export async function testDatabase(): Promise<TestDatabase> {
   const { administrator, template } = kept(admin);
   const from = await template;
   const name = `writ_test_${randomBytes(6).toString('hex')}`;
-  // Files are copied faster than written to the WAL, but with a checkpoint, which is cheap only where nothing is flushed.
+  // Files are copied faster than written to the WAL, but with a checkpoint, which is cheap only
+  // where nothing is flushed.
   const { rows } = await administrator.query(`select current_setting('fsync') = 'off' as unsafe`);
   await administrator.query(
     `create database ${name} template ${from}${rows[0].unsafe ? ' strategy file_copy' : ''}`,

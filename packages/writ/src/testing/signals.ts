@@ -17,8 +17,9 @@ export interface GeneratorOptions {
   readonly n: number;
   readonly tenants?: readonly string[];
   /**
-   * `calm`: near the usual values, a second apart. `spikes`: one type of one tenant is high for some signals now and then. `storm`: as spikes, and in the middle third a hundred
-   * times as many signals per second.
+   * `calm`: near the usual values, a second apart. `spikes`: one type of one tenant is high for
+   * some signals now and then. `storm`: as spikes, and in the middle third a hundred times as many
+   * signals per second.
    */
   readonly profile: 'calm' | 'spikes' | 'storm';
   /** When the first was observed, in milliseconds since 1970. */
@@ -96,7 +97,10 @@ function between({ direction, limit, clear }: Threshold): { calm: number; high: 
     : { calm: clear + apart, high: limit - apart };
 }
 
-/** From 0 to below 1: a counter of 32 bits, well mixed. Good enough for a test, and the same everywhere. */
+/**
+ * From 0 to below 1: a counter of 32 bits, well mixed. Good enough for a test, and the same
+ * everywhere.
+ */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -48,7 +48,10 @@ type Attempt = Extract<Effect, { type: 'attempt' }>;
 
 /** How the world around it is. */
 export interface World {
-  /** How an attempt at an action, or at undoing one, ends and after how many milliseconds; undefined: nobody hears of it again. At once and well unless given. */
+  /**
+   * How an attempt at an action, or at undoing one, ends and after how many milliseconds;
+   * undefined: nobody hears of it again. At once and well unless given.
+   */
   readonly carry?: (attempt: Attempt) => (Partial<Result> & { readonly after: number }) | undefined;
   readonly permission?: (at: number) => Permission;
   readonly entitlement?: Entitlement | null;

@@ -1,4 +1,7 @@
-/** `writ worker` takes one store of artifacts, from a module that exports it; what else is exported by that name is said in words. */
+/**
+ * `writ worker` takes one store of artifacts, from a module that exports it; what else is exported
+ * by that name is said in words.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

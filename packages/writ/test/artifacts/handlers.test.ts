@@ -1,4 +1,7 @@
-/** Artifacts in the hands of handlers: the bytes go to the store, and the database has references only. */
+/**
+ * Artifacts in the hands of handlers: the bytes go to the store, and the database has references
+ * only.
+ */
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';

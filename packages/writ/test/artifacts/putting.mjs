@@ -1,4 +1,5 @@
-// A process that stores something, to be measured or killed. Its argument: { store, options, task }.
+// A process that stores something, to be measured or killed. Its argument: { store, options, task
+// }.
 import { createHash } from 'node:crypto';
 import { fileArtifacts, s3Artifacts } from '../../dist/index.js';
 

@@ -1,4 +1,5 @@
-// An S3 server in a process of its own, on loopback, for the tests. Says its port, and ends when its input does.
+// An S3 server in a process of its own, on loopback, for the tests. Says its port, and ends when
+// its input does.
 import S3rver from 's3rver';
 
 const server = new S3rver({

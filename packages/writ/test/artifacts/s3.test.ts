@@ -1,4 +1,7 @@
-/** Artifacts in a bucket: a real client of S3, and a server from npm that speaks as S3 does, in a process of its own. */
+/**
+ * Artifacts in a bucket: a real client of S3, and a server from npm that speaks as S3 does, in a
+ * process of its own.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

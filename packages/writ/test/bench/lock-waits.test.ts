@@ -1,4 +1,7 @@
-/** What a benchmark says of waits for locks: each wait that the server's log tells of, and what 99 of 100 transactions waited at most. */
+/**
+ * What a benchmark says of waits for locks: each wait that the server's log tells of, and what 99
+ * of 100 transactions waited at most.
+ */
 import { expect, test } from 'vitest';
 import { lockFigures, lockWaitsIn } from '../../../../bench/harness/lock-waits.mjs';
 

@@ -1,4 +1,7 @@
-/** What a benchmark says of its targets: a ratio to a named participant, to the best of several, or a figure of its own; and when it says nothing. */
+/**
+ * What a benchmark says of its targets: a ratio to a named participant, to the best of several, or
+ * a figure of its own; and when it says nothing.
+ */
 import { expect, test } from 'vitest';
 import type { Case, Measurement, Target } from '../../../../bench/harness/bench.mjs';
 import { chart } from '../../../../bench/harness/chart.mjs';

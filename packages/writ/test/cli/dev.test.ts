@@ -95,7 +95,8 @@ test('a server that outlives its command is found and used, and one that dies en
   expect((await writ(['dev'], { cwd, env })).stdout).toContain(`kill -INT ${pid}`);
   process.kill(pid, 'SIGINT');
 
-  // It is gone, whatever server.json says; the next command starts one of its own, as soon as the data is free.
+  // It is gone, whatever server.json says; the next command starts one of its own, as soon as the
+  // data is free.
   for (dev = undefined; !dev; ) {
     const next = start(['dev'], { cwd, env });
     if (

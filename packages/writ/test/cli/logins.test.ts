@@ -1,4 +1,7 @@
-/** `writ logins`: makes a login for one purpose, all of it or nothing, without telling the server its password. */
+/**
+ * `writ logins`: makes a login for one purpose, all of it or nothing, without telling the server
+ * its password.
+ */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

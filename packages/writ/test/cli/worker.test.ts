@@ -83,7 +83,8 @@ test('with --json it speaks in lines of JSON', async () => {
 });
 
 test('SIGTERM lets a running handler finish and burns no attempt of the others', async () => {
-  for (let i = 0; i < 3; i++) await writ.enqueue(slow, { ms: 5_000 }); // longer than it takes to see it running
+  // longer than it takes to see it running
+  for (let i = 0; i < 3; i++) await writ.enqueue(slow, { ms: 5_000 });
   const worker = work('--concurrency', '1');
   await eventually(async () => (await statuses()).includes('in_progress'));
   worker.kill('SIGTERM');

@@ -1,6 +1,6 @@
 /**
- * Installing and upgrading, on a server of its own: roles belong to the whole server, and these tests are also about servers where they
- * are missing.
+ * Installing and upgrading, on a server of its own: roles belong to the whole server, and these
+ * tests are also about servers where they are missing.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';

@@ -1,6 +1,7 @@
 /**
- * Who may do what, from the first line of each SQL file, tried by really doing it as a user that holds one role and nothing else. Each
- * call is made with NULLs and rolled back: whether the gate then refuses is its own affair, whether PostgreSQL lets the call through is ours.
+ * Who may do what, from the first line of each SQL file, tried by really doing it as a user that
+ * holds one role and nothing else. Each call is made with NULLs and rolled back: whether the gate
+ * then refuses is its own affair, whether PostgreSQL lets the call through is ours.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -37,7 +38,10 @@ afterAll(async () => {
   }
 });
 
-/** Runs a statement as the holder of one role, and takes it back. Answers the SQLSTATE of what it raised, or 'done'. */
+/**
+ * Runs a statement as the holder of one role, and takes it back. Answers the SQLSTATE of what it
+ * raised, or 'done'.
+ */
 async function attempt(holder: string, ...statements: string[]): Promise<string> {
   const client = clients.get(holder) as pg.Client;
   await client.query('begin');
@@ -75,7 +79,8 @@ describe.each(holders)('%s', (holder) => {
 
   test.each(named('view').map(({ name }) => name))('may not write %s', async (name) => {
     for (const sql of [`delete from ${name}`, `insert into ${name} select * from ${name}`]) {
-      expect(['42501', '55000', '0A000']).toContain(await attempt(holder, sql)); // not allowed, or not possible through this view
+      // not allowed, or not possible through this view
+      expect(['42501', '55000', '0A000']).toContain(await attempt(holder, sql));
     }
     const privileges = ['insert', 'update', 'delete', 'truncate'];
     const rows = await gates.db.query(

@@ -1,6 +1,7 @@
 /**
- * Tenants. Gates take the tenant and check it; with `set local writ.tenant` in a transaction, rows of others do not exist there, neither
- * in views nor for gates: a guard against a forgotten WHERE, in our code or in a caller's.
+ * Tenants. Gates take the tenant and check it; with `set local writ.tenant` in a transaction, rows
+ * of others do not exist there, neither in views nor for gates: a guard against a forgotten WHERE,
+ * in our code or in a caller's.
  */
 
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -15,7 +16,10 @@ const as = (tenant: string) =>
 
 type Jobs = Record<'queued' | 'held' | 'dead', string>;
 
-/** A job of each tenant in each of several situations. What shall stay queued is enqueued last, so that nothing else claims it. */
+/**
+ * A job of each tenant in each of several situations. What shall stay queued is enqueued last, so
+ * that nothing else claims it.
+ */
 async function populate(): Promise<Record<'acme' | 'globex', Jobs>> {
   await gates.register();
   const jobs = { acme: {} as Jobs, globex: {} as Jobs };

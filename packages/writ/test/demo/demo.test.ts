@@ -11,7 +11,9 @@ import { conclude } from '../../src/demo/verdict.js';
 import { eventually, start, writ } from '../cli/run.js';
 
 const folders: string[] = [];
-/** Everything temporary of a demo goes there; PostgreSQL may run as another user and has to get in. */
+/**
+ * Everything temporary of a demo goes there; PostgreSQL may run as another user and has to get in.
+ */
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'writ-of-demo-'));
   folders.push(made);

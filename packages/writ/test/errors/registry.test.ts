@@ -1,6 +1,7 @@
 /**
- * One registry of codes: what the gates can say is in it, what is in it somebody says, and the page that users read agrees with it. The
- * SQL is read as text, because a reason that no test provokes is exactly the one that would be missing.
+ * One registry of codes: what the gates can say is in it, what is in it somebody says, and the page
+ * that users read agrees with it. The SQL is read as text, because a reason that no test provokes
+ * is exactly the one that would be missing.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -40,7 +41,8 @@ function reasonsIn(file: string): string[] {
     ...sql.matchAll(/refused\(\s*'fn_\w+', p_\w+,\s+'(\w+)'/g),
     ...sql.matchAll(/errcode = 'WR001', message = '(\w+)'/g),
   ];
-  // Reasons per job are decided in a CASE; what it names that is neither a state of a job nor a gate must be a reason.
+  // Reasons per job are decided in a CASE; what it names that is neither a state of a job nor a
+  // gate must be a reason.
   const decided = /'reason'|as reason/.test(sql)
     ? [...sql.matchAll(/\b(?:then|else)\s+'([a-z]+(?:_[a-z]+)+)'/g)]
     : [];

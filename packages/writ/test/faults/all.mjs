@@ -22,7 +22,10 @@ const entry = fileURLToPath(new URL('./run.mjs', import.meta.url));
 /** A run that has not ended by then never will. */
 const limitMs = 15 * 60_000;
 
-/** Ends a process and everybody in its group: first in the orderly way, then at once. @param {import('node:child_process').ChildProcess} child */
+/**
+ * Ends a process and everybody in its group: first in the orderly way, then at once. @param
+ * {import('node:child_process').ChildProcess} child
+ */
 function end(child) {
   const tell = (/** @type {NodeJS.Signals} */ signal) => {
     try {
@@ -77,14 +80,18 @@ async function runOf(suite, seed, quick, onStarted) {
   }
 }
 
-/** The suites in the order of a round: the wire before each other one. @param {readonly string[]} suites @param {number} turn */
+/**
+ * The suites in the order of a round: the wire before each other one. @param {readonly string[]}
+ * suites @param {number} turn
+ */
 export function suiteAt(suites, turn) {
   const others = suites.filter((suite) => suite !== 'wire');
   return turn % 2 === 0 ? 'wire' : String(others[((turn - 1) / 2) % others.length]);
 }
 
 /**
- * @param {{ suites: readonly string[], seed: number, minutes: number, quick: boolean, file: string }} options
+ * @param {{ suites: readonly string[], seed: number, minutes: number, quick: boolean, file: string
+ * }} options
  * @returns {Promise<number>}
  */
 export async function runAll({ suites, seed, minutes, quick, file }) {

@@ -11,9 +11,15 @@ export const verdicts = /** @type {const} */ ([
   'wrong',
 ]);
 /** @typedef {(typeof verdicts)[number]} Verdict */
-/** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, unknown>[] }> }} Client */
+/**
+ * @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
+ * }} Client
+ */
 
-/** The sums that every suite ends with. @param {readonly { verdict: string, times: number }[]} findings @param {Record<string, number>} happened */
+/**
+ * The sums that every suite ends with. @param {readonly { verdict: string, times: number }[]}
+ * findings @param {Record<string, number>} happened
+ */
 export function tallied(findings, happened) {
   const sum = (/** @type {Verdict} */ verdict) =>
     findings.reduce(
@@ -49,7 +55,10 @@ export async function prepare(client) {
     create table fault.begun (job_id uuid not null);`);
 }
 
-/** What is looked at more than once, computed once. A job is found by the number in its input: the producer may not know its id. */
+/**
+ * What is looked at more than once, computed once. A job is found by the number in its input: the
+ * producer may not know its id.
+ */
 const views = `
   create temp table j as
     select q.job_id, q.job_kind, q.status, q.attempts, q.max_attempts, q.parent_job_id, s.state, (w.input ->> 'n')::integer as n,
@@ -69,7 +78,10 @@ const views = `
   create index on j (n); create index on j (job_id); create index on x (job_id); create index on f (job_id); create index on o (n);
   analyze j; analyze x; analyze f; analyze o;`;
 
-/** A frail job that has used its attempts up, the last of them by failing: no crash may have taken it. */
+/**
+ * A frail job that has used its attempts up, the last of them by failing: no crash may have taken
+ * it.
+ */
 const died = `exists (select from j join x using (job_id) where j.n = o.n and o.kind = 'fault.frail' and j.status = 'dead_letter'
   and j.attempts = j.max_attempts and x.final and x.abort_kind = 'transient')`;
 const times = (/** @type {string} */ fact) =>
@@ -251,7 +263,10 @@ export const checks = [
   ],
 ];
 
-/** What the database knows of a job, for whoever has to explain a violation. @param {Client} client @param {string} jobId */
+/**
+ * What the database knows of a job, for whoever has to explain a violation. @param {Client} client
+ * @param {string} jobId
+ */
 async function historyOf(client, jobId) {
   const { rows } = await client.query(
     `select (select jsonb_agg(jsonb_build_array(execution_no, attempt, status, abort_kind, started_at, committed_at, finished_at, leased) order by execution_no) from x where job_id = $1) as executions,
@@ -264,7 +279,8 @@ async function historyOf(client, jobId) {
 
 /**
  * @param {Client} client one session: it makes temporary tables
- * @returns {Promise<Record<Verdict, number> & { details: { verdict: Verdict, what: string, times: number, rows: unknown[] }[] }>}
+ * @returns {Promise<Record<Verdict, number> & { details: { verdict: Verdict, what: string, times:
+ * number, rows: unknown[] }[] }>}
  */
 export async function check(client) {
   await client.query(views);

@@ -1,4 +1,7 @@
-/** The checker's own checks: a clean history counts nothing, and each kind of damage, done by hand behind the gates, is counted as what it is. */
+/**
+ * The checker's own checks: a clean history counts nothing, and each kind of damage, done by hand
+ * behind the gates, is counted as what it is.
+ */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { defineJob, PermanentFailure } from '../../src/index.js';

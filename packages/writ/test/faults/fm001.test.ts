@@ -1,7 +1,9 @@
 /**
- * FM_001, the failure that the commit boundary exists for: the lease lasts one second, the work two, and there are two workers. A worker renews its
- * leases from a thread of its own, so work that is longer than a lease is no failure by itself; the process has to stand still. Here it does,
- * by SIGSTOP: the other worker takes the job over, and then the first one wakes up and goes on where it was.
+ * FM_001, the failure that the commit boundary exists for: the lease lasts one second, the work
+ * two, and there are two workers. A worker renews its leases from a thread of its own, so work that
+ * is longer than a lease is no failure by itself; the process has to stand still. Here it does, by
+ * SIGSTOP: the other worker takes the job over, and then the first one wakes up and goes on where
+ * it was.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +12,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scene, type Word } from './scene.js';
 
-/** The first worker stands still in its work until the second has done the job. Answers what became of the first one's write. */
+/**
+ * The first worker stands still in its work until the second has done the job. Answers what became
+ * of the first one's write.
+ */
 async function overtaken(
   { worker, atRest }: Awaited<ReturnType<typeof scene>>,
   boundary: boolean,
@@ -18,7 +23,8 @@ async function overtaken(
   const first = worker({ boundary });
   await first.hears('working');
   first.child.kill('SIGSTOP');
-  const second = worker({ boundary, lease: '10s' }); // long enough for the busiest machine: only the first shall lose it
+  // long enough for the busiest machine: only the first shall lose it
+  const second = worker({ boundary, lease: '10s' });
   await second.hears('written');
   await atRest();
   first.child.kill('SIGCONT');

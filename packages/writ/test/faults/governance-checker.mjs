@@ -4,10 +4,19 @@
 import { governanceJob } from '../../dist/machines/governance-job.js';
 
 /** @typedef {import('./checker.mjs').Verdict} Verdict */
-/** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }} Client */
-/** @typedef {{ verdict: Verdict, what: string, times: number, rows: unknown[], history_of_first?: unknown }} Finding */
+/**
+ * @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }}
+ * Client
+ */
+/**
+ * @typedef {{ verdict: Verdict, what: string, times: number, rows: unknown[], history_of_first?:
+ * unknown }} Finding
+ */
 
-/** The tables that a run writes to, without a unique key anywhere; and a witness of every write of a capability or a value. To be called when the schema is there. @param {Client} client */
+/**
+ * The tables that a run writes to, without a unique key anywhere; and a witness of every write of a
+ * capability or a value. To be called when the schema is there. @param {Client} client
+ */
 export async function prepareGovernance(client) {
   await client.query(`
     create schema fault;
@@ -31,7 +40,10 @@ export async function prepareGovernance(client) {
     create trigger witness after insert or update or delete on writ_data.configuration for each row execute function fault.witness();`);
 }
 
-/** What nobody may change, in the database and outside: remembered as it is now. @param {Client} client @param {Iterable<[key: string, value: unknown]>} flags */
+/**
+ * What nobody may change, in the database and outside: remembered as it is now. @param {Client}
+ * client @param {Iterable<[key: string, value: unknown]>} flags
+ */
 export async function rememberBystanders(client, flags) {
   await client.query(
     `
@@ -42,7 +54,11 @@ export async function rememberBystanders(client, flags) {
   );
 }
 
-/** Puts into the database what whoever proposed was told, and what the server outside did and holds. @param {Client} client @param {object[]} books @param {object[]} puts @param {Iterable<[key: string, value: unknown]>} flags */
+/**
+ * Puts into the database what whoever proposed was told, and what the server outside did and holds.
+ * @param {Client} client @param {object[]} books @param {object[]} puts @param {Iterable<[key:
+ * string, value: unknown]>} flags
+ */
 export async function keepGovernanceBooks(client, books, puts, flags) {
   await client.query(
     `insert into fault.owed select * from jsonb_to_recordset($1::jsonb) o(contract_id uuid, job_id uuid, name text, n integer, ends text[], person boolean, meddled boolean, retried boolean, before jsonb, after jsonb)`,
@@ -58,7 +74,11 @@ export async function keepGovernanceBooks(client, books, puts, flags) {
   );
 }
 
-/** g: a governance job with its contract, and, of a forward job, what is owed. s: a step that has begun or ended. e: the log of its run. t: what stands at each slot now. h: receipts of governance. */
+/**
+ * g: a governance job with its contract, and, of a forward job, what is owed. s: a step that has
+ * begun or ended. e: the log of its run. t: what stands at each slot now. h: receipts of
+ * governance.
+ */
 const views = `
   create temp table g as select x.*, c.status as contract_status, c.scope, c.steps, c.pre_state::jsonb as pre_state, o.name, o.n, o.ends, o.person, o.meddled, o.retried, o.before, o.after
     from writ_data.governance_job x join writ_data.contract c on c.contract_id = x.contract_id left join fault.owed o on o.contract_id = x.contract_id;
@@ -75,7 +95,10 @@ const inDatabase = `('capability_enable', 'capability_disable', 'config_update')
 const owed = `select g.job_id, g.name, g.status, case when g.status = 'COMPLETED' then g.after else g.before end as state from g
   where g.kind = 'forward' and not g.meddled and (g.status in ('COMPLETED', 'ROLLED_BACK', 'CANCELLED') or g.status = 'ROLLBACK_FAILED' and exists (select from g r where r.of_job_id = g.job_id and r.status = 'COMPLETED'))`;
 
-/** One row per violation; $1 is the table of moves, as [{from, event, to}]. @type {[Verdict, what: string, sql: string][]} */
+/**
+ * One row per violation; $1 is the table of moves, as [{from, event, to}]. @type {[Verdict, what:
+ * string, sql: string][]}
+ */
 export const governanceChecks = [
   [
     'lost',
@@ -281,14 +304,20 @@ export const governanceChecks = [
   ],
 ];
 
-/** The moves that may be in a history: those of the machine, and the two of one that has a state in between. */
+/**
+ * The moves that may be in a history: those of the machine, and the two of one that has a state in
+ * between.
+ */
 const moves = [
   ...governanceJob.transitions.filter(({ event }) => event !== 'run_completed'),
   { from: 'RUNNING', event: 'run_completed', to: 'COMPLETED' },
   { from: 'COMPLETED', event: 'run_completed', to: 'AUDIT_PENDING' },
 ];
 
-/** What the database knows of a job, for whoever has to explain a violation. @param {Client} client @param {string} jobId */
+/**
+ * What the database knows of a job, for whoever has to explain a violation. @param {Client} client
+ * @param {string} jobId
+ */
 async function historyOf(client, jobId) {
   const { rows } = await client.query(
     `select (select to_jsonb(x) from writ.governance_jobs x where x.job_id = $1) as job, (select jsonb_agg(to_jsonb(x) order by x.step_no) from writ.governance_job_steps x where x.job_id = $1) as steps,

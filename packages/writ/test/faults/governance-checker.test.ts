@@ -1,4 +1,7 @@
-/** The governance checker's own checks: jobs without damage count nothing, and each kind of damage, done by hand behind the gates, is counted as what it is. */
+/**
+ * The governance checker's own checks: jobs without damage count nothing, and each kind of damage,
+ * done by hand behind the gates, is counted as what it is.
+ */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 // The orders are those of the fault run, and so of the build, as its processes use it.
@@ -34,7 +37,10 @@ const places = {
   parted: 33,
 };
 
-/** A job of each of some kinds, as a fault run would leave them: four end well, one is rolled back, one waits for a verdict, one could not be rolled back until a person had it tried again. */
+/**
+ * A job of each of some kinds, as a fault run would leave them: four end well, one is rolled back,
+ * one waits for a verdict, one could not be rolled back until a person had it tried again.
+ */
 beforeAll(async () => {
   db = await testDatabase();
   client = new pg.Client({ connectionString: db.connectionString });

@@ -3,7 +3,10 @@
 // that the program under test counted is believed: what settles a signal is read from the receipts.
 
 /** @typedef {import('./checker.mjs').Verdict} Verdict */
-/** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }} Client */
+/**
+ * @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }}
+ * Client
+ */
 /** @typedef {{ verdict: Verdict, what: string, times: number, rows: unknown[] }} Finding */
 
 /** The tables that a run writes to, without a unique key anywhere. @param {Client} client */
@@ -27,7 +30,10 @@ export async function keepGovernorBooks(client, sent, calls) {
   );
 }
 
-/** g: a governor. m: its mails. h: its receipts. t: which of them settles which signal. a: attempts at actions, as jobs. */
+/**
+ * g: a governor. m: its mails. h: its receipts. t: which of them settles which signal. a: attempts
+ * at actions, as jobs.
+ */
 const views = `
   create temp table g as select x.*, b.mails, b.arrivals from writ_data.governor x left join writ_data.governor_inbox b on b.governor_id = x.governor_id;
   create temp table m as select * from writ_data.governor_mail;
@@ -179,7 +185,10 @@ export const governorChecks = [
   ],
 ];
 
-/** Of writ.governor v: something of it is under way, or waits for its turn. Out of safe mode its own timers lead, at any moment. */
+/**
+ * Of writ.governor v: something of it is under way, or waits for its turn. Out of safe mode its own
+ * timers lead, at any moment.
+ */
 export const isMoving = `(v.state in ('boot', 'intervening', 'degraded') or v.in_flight is distinct from 'null' or v.in_mailbox + v.buffered + v.postponed > 0 or v.timers @@ '$[*].name like_regex "baseline|rollback|storm|look"'
   or exists (select from writ_data.governor x where x.governor_id = v.governor_id and x.waiting -> 'queue' <> '[]'))`;
 

@@ -1,4 +1,7 @@
-/** The checker of the governor's fault run is worth what it finds: nothing in a sound database, and each damage by its name. */
+/**
+ * The checker of the governor's fault run is worth what it finds: nothing in a sound database, and
+ * each damage by its name.
+ */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -24,14 +27,18 @@ const subjects = ['plain', 'two', 'shadow', 'storming'].map((kind) => ({
   kind,
 }));
 
-/** One acts and keeps what it did, one undoes it, one only watches, one has had too many signals and dropped some. */
+/**
+ * One acts and keeps what it did, one undoes it, one only watches, one has had too many signals and
+ * dropped some.
+ */
 beforeAll(async () => {
   db = await testDatabase();
   client = new pg.Client({ connectionString: db.connectionString });
   await client.connect();
   await prepareGovernor(client);
   service = await Service.open(1);
-  service.random = { next: () => 0.9, between: (low) => low, pick: (values) => values[2] as never }; // it never restores the baseline
+  // it never restores the baseline
+  service.random = { next: () => 0.9, between: (low) => low, pick: (values) => values[2] as never };
   process.env.WRIT_FAULTS_SERVICE = service.url;
   process.env.WRIT_FAULTS_WORKER = JSON.stringify({ record: '/dev/null' });
   const writ = await db.connect();

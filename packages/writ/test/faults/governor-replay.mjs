@@ -31,7 +31,10 @@ function eventOf({ event_seq, at, mail_seq, mail_at, arrival_seq, content, added
 /** What is as it is in JSON. @param {unknown} value */
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
-/** What does not agree, for people; nothing if everything does. @param {Client} client @param {string} governorId @returns {Promise<string[]>} */
+/**
+ * What does not agree, for people; nothing if everything does. @param {Client} client @param
+ * {string} governorId @returns {Promise<string[]>}
+ */
 export async function replayed(client, governorId) {
   const [stands] = (
     await client.query(
@@ -109,7 +112,10 @@ export async function replayed(client, governorId) {
   ];
 }
 
-/** Nothing waits and nothing was ever stored. @param {string} part @param {any} value @param {Record<string, any>} stands */
+/**
+ * Nothing waits and nothing was ever stored. @param {string} part @param {any} value @param
+ * {Record<string, any>} stands
+ */
 const isUnused = (part, value, stands) =>
   part === 'waiting' &&
   isDeepStrictEqual(stands.waiting, {}) &&

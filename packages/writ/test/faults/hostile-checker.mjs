@@ -8,11 +8,19 @@ import { emptySnapshot, reduce } from '../../dist/runs/snapshot.js';
 import { eventsOf } from './runs-checker.mjs';
 
 /** @typedef {import('./checker.mjs').Verdict | 'escaped'} Verdict */
-/** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }} Client */
+/**
+ * @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }}
+ * Client
+ */
 /** @typedef {{ verdict: Verdict, what: string, times: number, rows: unknown[] }} Finding */
-/** What a login is to the checker. @typedef {{ login: string, role: string, bound: boolean }} Login */
+/**
+ * What a login is to the checker. @typedef {{ login: string, role: string, bound: boolean }} Login
+ */
 
-/** Witnesses: effects of handlers, writes of governed values, and rows that hostile logins touch. @param {Client} client */
+/**
+ * Witnesses: effects of handlers, writes of governed values, and rows that hostile logins touch.
+ *            @param {Client} client
+ */
 export async function prepareHostile(client) {
   await client.query(`
     create schema fault;
@@ -128,7 +136,10 @@ export async function prepareHostile(client) {
 /** Tables that move by the clock, or have no row of a tenant's own. */
 const moving = `('lane', 'limit_hold', 'limit_meter', 'receipt', 'ledger_leaf', 'run_snapshot')`;
 
-/** A digest of every row of the calm tenant, by table, and of kinds and settings that belong to nobody who attacks. @param {Client} client @returns {Promise<Record<string, string>>} */
+/**
+ * A digest of every row of the calm tenant, by table, and of kinds and settings that belong to
+ * nobody who attacks. @param {Client} client @returns {Promise<Record<string, string>>}
+ */
 async function digestsOf(client) {
   const { rows } = await client.query(`
     select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
@@ -181,14 +192,17 @@ export async function rememberCalm(client) {
 /** Roles that a login may have without a tenant, beside honest work. */
 const tenantless = `('writ_producer', 'writ_worker', 'writ_applier', 'writ_engine', 'dot_executor')`;
 
-/** What a clockwork does, it does for all tenants: by rows that it has locked, not by what it is told. */
+/**
+ * What a clockwork does, it does for all tenants: by rows that it has locked, not by what it is
+ * told.
+ */
 const clockwork = `('fn_job_tick', 'fn_job_lease_reaper', 'fn_job_cleanup_sweep', 'fn_ledger_tick', 'fn_ledger_heads', 'fn_governance_tick',
   'fn_governor_tick', 'fn_ledger_accept_restore')`;
 
 /**
- * a: the attackers. h: receipts, taken apart. s: steps with the slot they write. o: what honest work
- * owes. f: facts that a destination is owed. z: honest work that a login of all tenants held itself,
- * which its role lets it do: what became of that is not counted as lost, stuck or wrong.
+ * a: the attackers. h: receipts, taken apart. s: steps with the slot they write. o: what honest
+ * work owes. f: facts that a destination is owed. z: honest work that a login of all tenants held
+ * itself, which its role lets it do: what became of that is not counted as lost, stuck or wrong.
  */
 const views = `
   create temp table h as select r.receipt_no, r.receipt_id, r.log_id, r.stream, r.stream_seq, x.e ->> 'reason' as reason,
@@ -243,9 +257,9 @@ const governed =
   'capability|configuration|configuration_scope|contract_review|governance_step|governance_audit';
 const signed = 'ledger_key|ledger_checkpoint|receipt_archive';
 /**
- * What a role never writes, bound or not, by the names of tables: "must never achieve" of each role. The
- * second pattern is for everything but the clockwork, which any process may wind: it ends leases and
- * runs, and records that.
+ * What a role never writes, bound or not, by the names of tables: "must never achieve" of each
+ * role. The second pattern is for everything but the clockwork, which any process may wind: it ends
+ * leases and runs, and records that.
  * @type {Record<string, [always: string, itself?: string]>}
  */
 const neverWrites = {
@@ -258,8 +272,8 @@ const neverWrites = {
     `${control}|${governed}|${signed}`,
     'job_cancel|run_signal|destination|schedule|receipt.*|contract.*|governance_.*|target_hold',
   ],
-  // An applier that carries a governor's action out stops contracts with the key of a principal, and
-  // that is a run signal (fn_governance_stop).
+  // An applier that carries a governor's action out stops contracts with the key of a principal,
+  // and that is a run signal (fn_governance_stop).
   writ_applier: [
     `${control}|contract_review|configuration_scope|${signed}`,
     'destination|schedule',
@@ -558,7 +572,10 @@ const lasting = new Set([
   'a read-only login changed a row',
 ]);
 
-/** @param {Client} client one session: it makes temporary tables @param {readonly Login[]} logins @returns {Promise<Finding[]>} */
+/**
+ * @param {Client} client one session: it makes temporary tables @param {readonly Login[]} logins
+ * @returns {Promise<Finding[]>}
+ */
 export async function checkHostile(client, logins) {
   return checked(client, logins, hostileChecks, [
     ['a calm row has changed', calmChanged],
@@ -567,7 +584,10 @@ export async function checkHostile(client, logins) {
   ]);
 }
 
-/** After logins that steer all tenants have called gates. @param {Client} client @param {readonly Login[]} logins */
+/**
+ * After logins that steer all tenants have called gates. @param {Client} client @param {readonly
+ * Login[]} logins
+ */
 export async function checkSteered(client, logins) {
   const checks = hostileChecks.filter(([, what]) => lasting.has(what));
   return checked(client, logins, checks, [
@@ -575,7 +595,11 @@ export async function checkSteered(client, logins) {
   ]);
 }
 
-/** @param {Client} client @param {readonly Login[]} logins @param {typeof hostileChecks} checks @param {[what: string, check: (client: Client) => Promise<unknown[]>][]} others @returns {Promise<Finding[]>} */
+/**
+ * @param {Client} client @param {readonly Login[]} logins @param {typeof hostileChecks} checks
+ * @param {[what: string, check: (client: Client) => Promise<unknown[]>][]} others @returns
+ * {Promise<Finding[]>}
+ */
 async function checked(client, logins, checks, others) {
   const list = JSON.stringify(logins.map(({ login, role, bound }) => ({ login, role, bound })));
   await client.query(`create temp table a (login name, role text, bound boolean)`);
@@ -636,7 +660,10 @@ async function calmChanged(client) {
 
 const spki = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Forward jobs whose contract, or template, was not signed by as many persons as the policy asks for. @param {Client} client @returns {Promise<unknown[]>} */
+/**
+ * Forward jobs whose contract, or template, was not signed by as many persons as the policy asks
+ * for. @param {Client} client @returns {Promise<unknown[]>}
+ */
 async function unsigned(client) {
   const { rows } = await client.query(`
     select g.job_id, g.tenant_id, g.status, c.contract_id, c.created_by, encode(coalesce(t.approval_hash, c.approval_hash), 'hex') as hash,
@@ -668,7 +695,10 @@ async function unsigned(client) {
   });
 }
 
-/** With a key that the principal had then or later. @param {{ keys: string[] | null, hash: string, signature: string }} review */
+/**
+ * With a key that the principal had then or later. @param {{ keys: string[] | null, hash: string,
+ * signature: string }} review
+ */
 function isSigned({ keys, hash, signature }) {
   return (keys ?? []).some((key) => {
     const publicKey = createPublicKey({
@@ -685,7 +715,10 @@ function isSigned({ keys, hash, signature }) {
   });
 }
 
-/** Snapshots that the reducer does not make of their logs. @param {Client} client @returns {Promise<unknown[]>} */
+/**
+ * Snapshots that the reducer does not make of their logs. @param {Client} client @returns
+ * {Promise<unknown[]>}
+ */
 async function falseSnapshots(client) {
   const logs = await eventsOf(client);
   const { rows } = await client.query(`

@@ -1,4 +1,7 @@
-/** The checker of the hostile run counts nothing in honest work, and each kind of damage as what it is. */
+/**
+ * The checker of the hostile run counts nothing in honest work, and each kind of damage as what it
+ * is.
+ */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 // The work is that of the fault run, and so of the build, as its processes use it.
@@ -28,7 +31,10 @@ const logins = [
   { login: 'hostile_relay', role: 'writ_engine', bound: false },
 ];
 
-/** Two tenants with jobs, runs, contracts and signals, one contract rolled back, as a hostile run would leave them. */
+/**
+ * Two tenants with jobs, runs, contracts and signals, one contract rolled back, as a hostile run
+ * would leave them.
+ */
 beforeAll(async () => {
   db = await testDatabase();
   client = new pg.Client({ connectionString: db.connectionString });

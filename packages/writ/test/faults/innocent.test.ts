@@ -19,7 +19,8 @@ test.concurrent('a worker that dies in the handler does not take the last attemp
   const first = worker({ boundary: true, workMs: 0, dieAt: 'before_commit' });
   await once(first.child, 'exit');
   await db.clock.advance('1m');
-  // The server may not have noticed yet that the worker is gone, and then the tick passes its lease over.
+  // The server may not have noticed yet that the worker is gone, and then the tick passes its lease
+  // over.
   await until(async () => {
     await db.query(`select writ.fn_job_tick('test')`);
     return (await db.query(`select from writ.job_queue where status = 'in_progress'`)).length === 0;

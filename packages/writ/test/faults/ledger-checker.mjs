@@ -4,9 +4,15 @@
 import { createHash } from 'node:crypto';
 
 /** @typedef {import('./checker.mjs').Verdict} Verdict */
-/** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }} Client */
+/**
+ * @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }}
+ * Client
+ */
 /** @typedef {{ verdict: Verdict, what: string, times: number, rows: unknown[] }} Finding */
-/** A tree that somebody has seen signed. @typedef {{ log: string, size: number, root: string, from: string }} Seen */
+/**
+ * A tree that somebody has seen signed. @typedef {{ log: string, size: number, root: string, from:
+ * string }} Seen
+ */
 
 /** @param {Client} client */
 export async function prepareLedger(client) {
@@ -140,7 +146,10 @@ const sha256 = (/** @type {Uint8Array[]} */ ...parts) => {
   return hash.digest();
 };
 
-/** The roots of a tree at the sizes that are asked for, as RFC 6962 defines them: the complete subtrees so far, joined from the right. @param {Buffer[]} leaves @param {Set<number>} sizes */
+/**
+ * The roots of a tree at the sizes that are asked for, as RFC 6962 defines them: the complete
+ * subtrees so far, joined from the right. @param {Buffer[]} leaves @param {Set<number>} sizes
+ */
 export function rootsAt(leaves, sizes) {
   /** @type {Map<number, string>} */
   const roots = new Map();
@@ -168,14 +177,20 @@ export function rootsAt(leaves, sizes) {
   return roots;
 }
 
-/** What a signed note says; whose signature it has is for the verification to tell. @param {string} note @param {string} from @returns {Seen} */
+/**
+ * What a signed note says; whose signature it has is for the verification to tell. @param {string}
+ * note @param {string} from @returns {Seen}
+ */
 export function seenIn(note, from) {
   const [origin = '', size, root = ''] = note.split('\n');
   const log = decodeURIComponent(origin.split('/').at(-2) ?? '');
   return { log, size: Number(size), root: Buffer.from(root, 'base64').toString('hex'), from };
 }
 
-/** Trees: every root that was ever seen, in the database or outside, is that of a beginning of the entries. @param {Client} client @param {Seen[]} seen @returns {Promise<Finding[]>} */
+/**
+ * Trees: every root that was ever seen, in the database or outside, is that of a beginning of the
+ *        entries. @param {Client} client @param {Seen[]} seen @returns {Promise<Finding[]>}
+ */
 async function treesOf(client, seen) {
   /** @type {Finding[]} */
   const findings = [];
@@ -220,7 +235,10 @@ async function treesOf(client, seen) {
   return findings;
 }
 
-/** Segments: the hashes and the root of each are those of its rows. @param {Client} client @returns {Promise<Finding[]>} */
+/**
+ * Segments: the hashes and the root of each are those of its rows. @param {Client} client @returns
+ *           {Promise<Finding[]>}
+ */
 async function segmentsOf(client) {
   const { rows: seals } = await client.query(
     `select segment, leaves, encode(root, 'hex') as root, n_rows from writ_data.event_seal order by segment`,
@@ -255,7 +273,10 @@ async function segmentsOf(client) {
     : [];
 }
 
-/** @param {Client} client one session: it makes temporary tables @param {string[]} published every note that was ever put somewhere outside @returns {Promise<Finding[]>} */
+/**
+ * @param {Client} client one session: it makes temporary tables @param {string[]} published every
+ * note that was ever put somewhere outside @returns {Promise<Finding[]>}
+ */
 export async function checkLedger(client, published) {
   await client.query(views);
   /** @type {Finding[]} */

@@ -1,4 +1,7 @@
-/** The ledger checker's own checks: a ledger without damage counts nothing, and each kind of damage, done by hand behind the gates, is counted as what it is. */
+/**
+ * The ledger checker's own checks: a ledger without damage counts nothing, and each kind of damage,
+ * done by hand behind the gates, is counted as what it is.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +24,10 @@ let client: pg.Client;
 let folder: string;
 let published: string[];
 
-/** Two logs as a fault run would leave them, their record sealed in several segments, and two checkpoints outside; one more transaction was rolled back. */
+/**
+ * Two logs as a fault run would leave them, their record sealed in several segments, and two
+ * checkpoints outside; one more transaction was rolled back.
+ */
 beforeAll(async () => {
   db = await testDatabase();
   folder = mkdtempSync(join(tmpdir(), 'writ-checker-'));

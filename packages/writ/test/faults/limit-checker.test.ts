@@ -1,4 +1,7 @@
-/** The checker of limits by hand-made times: what overlaps, what only touches, what a rate allows and what is one start too many. */
+/**
+ * The checker of limits by hand-made times: what overlaps, what only touches, what a rate allows
+ * and what is one start too many.
+ */
 import { describe, expect, test } from 'vitest';
 import { alone, burstUsed, crashesOf, mostAtOnce, type Started } from './limit-checker.mjs';
 import { generator } from './plan.mjs';

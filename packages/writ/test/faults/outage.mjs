@@ -1,6 +1,9 @@
 // @ts-check
 
-/** Whether a call failed because the server was down or the connection was cut: what a fault run does on purpose. @param {unknown} error @returns {boolean} */
+/**
+ * Whether a call failed because the server was down or the connection was cut: what a fault run
+ * does on purpose. @param {unknown} error @returns {boolean}
+ */
 export function isOutage(error) {
   const { code, message, cause } = /** @type {Error & { code?: string }} */ (error);
   if (code === 'database_unreachable' || /^(08...|57P0.|ECONN.*|EPIPE)$/.test(code ?? ''))

@@ -5,7 +5,10 @@
 
 /** @template {{ onFault: (fault: Fault) => void, onFinding: (what: string) => void }} Stage */
 export class InTurn {
-  /** @param {readonly Fault[]} faults @param {Stage} stage @param {(fault: Fault) => Promise<unknown> | unknown} strike */
+  /**
+   * @param {readonly Fault[]} faults @param {Stage} stage @param {(fault: Fault) =>
+   * Promise<unknown> | unknown} strike
+   */
   constructor(faults, stage, strike) {
     this.faults = [...faults];
     this.stage = stage;

@@ -2,10 +2,12 @@
 import { standstill } from './standstill.mjs';
 
 /**
- * Places work in step with the faults of a plan, until that stands still. The last tenth is kept for
- * after the last fault; a trickle goes on meanwhile, so that no armed fault waits for work that never
- * comes. Answers how much was placed.
- * @param {{ amount: number, atFirst: number, atOnce: number, drip?: number, what: string, left: () => number, open: () => number, answered: () => number, place: () => void, last: () => Promise<unknown>,
+ * Places work in step with the faults of a plan, until that stands still. The last tenth is kept
+ * for after the last fault; a trickle goes on meanwhile, so that no armed fault waits for work that
+ * never comes. Answers how much was placed.
+ * @param {{ amount: number, atFirst: number, atOnce: number, drip?: number, what: string, left: ()
+ * => number, open: () => number, answered: () => number, place: () => void, last: () =>
+ * Promise<unknown>,
  *   progress: (line: string) => void, onFinding: (what: string) => void }} run
  */
 export async function paced({

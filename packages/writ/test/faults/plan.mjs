@@ -3,17 +3,24 @@
 // order, whatever the machine does meanwhile. Two kinds of points exist. Those of a worker process are counted in that process from the moment
 // the fault is armed; `enqueued` is counted in the producer from the start of the run.
 
-/** @typedef {'kill' | 'stop' | 'leave' | 'duplicate' | 'crash' | 'disconnect' | 'rules' | 'receiver' | 'nats' | 'away' | 'clock' | 'change'} Action */
+/**
+ * @typedef {'kill' | 'stop' | 'leave' | 'duplicate' | 'crash' | 'disconnect' | 'rules' | 'receiver'
+ * | 'nats' | 'away' | 'clock' | 'change'} Action
+ */
 /** @typedef {{ point: string, nth: number, action: Action, holdMs: number }} Fault */
 /**
- * How many of each: `kills`, `stops`, orderly `leaves` and `duplicates` by worker point with the highest passage to wait for, and what happens to
- * the database between the enqueues.
- * @typedef {{ jobs: number, kills: [point: string, count: number, upTo: number][], stops: [point: string, count: number, upTo: number][],
- *   leaves: [point: string, count: number, upTo: number][],
- *   duplicates: [point: string, count: number, upTo: number][], outside: [action: Action, count: number][] }} Shape
+ * How many of each: `kills`, `stops`, orderly `leaves` and `duplicates` by worker point with the
+ * highest passage to wait for, and what happens to the database between the enqueues.
+ * @typedef {{ jobs: number, kills: [point: string, count: number, upTo: number][], stops: [point:
+ * string, count: number, upTo: number][],
+ *   leaves: [point: string, count: number, upTo: number][], duplicates: [point: string, count:
+ *   number, upTo: number][], outside: [action: Action, count: number][] }} Shape
  */
 
-/** A small generator with 32 bits of state (mulberry32): good enough to spread faults, and the same on every machine. @param {number} seed */
+/**
+ * A small generator with 32 bits of state (mulberry32): good enough to spread faults, and the same
+ * on every machine. @param {number} seed
+ */
 export function generator(seed) {
   let state = seed >>> 0;
   const next = () => {
@@ -43,7 +50,8 @@ function shuffled(random, faults) {
 }
 
 /**
- * The plan of a run: faults for worker processes, in the order in which they are armed, and faults from outside, by their passage.
+ * The plan of a run: faults for worker processes, in the order in which they are armed, and faults
+ * from outside, by their passage.
  * @param {number} seed
  * @param {Shape} shape
  * @returns {{ workers: Fault[], outside: Fault[] }}
@@ -60,7 +68,8 @@ export function planOf(seed, shape) {
   ])) {
     for (const [point, count, upTo] of group) {
       for (let i = 0; i < count; i++) {
-        // A kill at once meets a request on its way; a moment later, one that the server has answered and nobody has read.
+        // A kill at once meets a request on its way; a moment later, one that the server has
+        // answered and nobody has read.
         workers.push({
           point,
           nth: random.between(1, upTo),
@@ -73,7 +82,8 @@ export function planOf(seed, shape) {
   /** @type {Fault[]} */
   const outside = [];
   for (const [action, count] of shape.outside) {
-    // Each in its own part of the run, so that two outages do not fall together and none falls into the end.
+    // Each in its own part of the run, so that two outages do not fall together and none falls into
+    // the end.
     const part = (shape.jobs * 0.8) / count;
     for (let i = 0; i < count; i++) {
       const nth = Math.round(shape.jobs * 0.05 + part * (i + random.next()));

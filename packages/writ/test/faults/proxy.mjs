@@ -7,8 +7,8 @@
 // What it does: `before`: cuts the connection, the server never sees the statement. `after`: the
 // server has answered, the client is cut off without it. `half`: the client reads the first message
 // of the answer and is cut off. `drop`: the answer is swallowed, the connection stays for a while
-// and is cut then. `delay`: the statement comes late. `slow`: the answer comes late. `refuse`: a new
-// connection is cut before its first message.
+// and is cut then. `delay`: the statement comes late. `slow`: the answer comes late. `refuse`: a
+// new connection is cut before its first message.
 //
 // Callers: the suite `wire`. The decisions of a connection follow from the seed, the number of the
 // connection, and the order of its statements.
@@ -140,7 +140,10 @@ export class CuttingProxy {
     return one;
   }
 
-  /** What is rare is hit more often, so that no statement is spared. @param {ReturnType<typeof generator>} random @param {string} label */
+  /**
+   * What is rare is hit more often, so that no statement is spared. @param {ReturnType<typeof
+   * generator>} random @param {string} label
+   */
   #decide(random, label) {
     const one = this.#seen(label);
     one.seen++;

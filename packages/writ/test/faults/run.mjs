@@ -79,8 +79,8 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   });
 }
 /**
- * What is thrown outside of every call ends the run as well. After its end it is what the end of the
- * server breaks. @type {Promise<never>}
+ * What is thrown outside of every call ends the run as well. After its end it is what the end of
+ * the server breaks. @type {Promise<never>}
  */
 const stray = new Promise((_, broken) => process.on('uncaughtException', broken));
 let outcome;

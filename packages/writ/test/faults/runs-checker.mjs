@@ -6,8 +6,14 @@ import { checkLog } from '../../dist/runs/check-log.js';
 import { emptySnapshot, reduce } from '../../dist/runs/snapshot.js';
 
 /** @typedef {import('./checker.mjs').Verdict} Verdict */
-/** @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }} Client */
-/** @typedef {{ verdict: Verdict, what: string, times: number, rows: unknown[], history_of_first?: unknown }} Finding */
+/**
+ * @typedef {{ query(sql: string, params?: unknown[]): Promise<{ rows: Record<string, any>[] }> }}
+ * Client
+ */
+/**
+ * @typedef {{ verdict: Verdict, what: string, times: number, rows: unknown[], history_of_first?:
+ * unknown }} Finding
+ */
 
 /** The tables that a run writes to, without a unique key anywhere. @param {Client} client */
 export async function prepareRuns(client) {
@@ -22,8 +28,9 @@ export async function prepareRuns(client) {
 }
 
 /**
- * What is looked at more than once, computed once. s: a step in an attempt, or an element of a list, as the log has it, with its job. w: a kind that writes its effect.
- * f: facts about jobs. v: events as the rows of the record name and hash them.
+ * What is looked at more than once, computed once. s: a step in an attempt, or an element of a
+ * list, as the log has it, with its job. w: a kind that writes its effect. f: facts about jobs. v:
+ * events as the rows of the record name and hash them.
  */
 const views = `
   create temp table r as select x.*, p.plan_id, o.plan, o.owed, o.ends, o.stopped, o.sum, o.last, o.transaction from writ_data.run x join writ_data.plan p on p.plan_no = x.plan_no left join fault.owed o on o.run_id = x.run_id;
@@ -49,7 +56,10 @@ const times = (/** @type {string} */ fact) =>
   `coalesce((select times from f where f.job_id = j.job_id and f.fact = '${fact}'), 0)`;
 const effects = `(select count(*) from fault.effect z where z.run_id = s.run_id and z.step_id = s.step_id and z.attempt = s.logical_attempt::integer)`;
 
-/** One row per violation; $1 is the list of the kinds that write. @type {[Verdict, what: string, sql: string][]} */
+/**
+ * One row per violation; $1 is the list of the kinds that write. @type {[Verdict, what: string,
+ * sql: string][]}
+ */
 export const runChecks = [
   [
     'lost',
@@ -313,7 +323,10 @@ async function checkLogs(client) {
   });
 }
 
-/** What the database knows of a run, for whoever has to explain a violation. @param {Client} client @param {string} runId */
+/**
+ * What the database knows of a run, for whoever has to explain a violation. @param {Client} client
+ * @param {string} runId
+ */
 async function historyOf(client, runId) {
   const { rows } = await client.query(
     `select (select to_jsonb(x) from writ_data.run x where run_id = $1) as run,
@@ -328,7 +341,10 @@ async function historyOf(client, runId) {
   return rows[0];
 }
 
-/** @param {Client} client one session: it makes temporary tables @param {readonly string[]} writing the kinds that write @returns {Promise<Finding[]>} */
+/**
+ * @param {Client} client one session: it makes temporary tables @param {readonly string[]} writing
+ * the kinds that write @returns {Promise<Finding[]>}
+ */
 export async function checkRuns(client, writing) {
   await client.query(views);
   /** @type {Finding[]} */

@@ -1,4 +1,7 @@
-/** The runs checker's own checks: runs without damage count nothing, and each kind of damage, done by hand behind the gates, is counted as what it is. */
+/**
+ * The runs checker's own checks: runs without damage count nothing, and each kind of damage, done
+ * by hand behind the gates, is counted as what it is.
+ */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 // The plans are those of the fault run, and so of the build, as its processes use it.
@@ -11,7 +14,10 @@ import { handlers, items, plans, writing } from './suites/runs/plans.mjs';
 let db: TestDatabase;
 let client: pg.Client;
 
-/** A run of each of some plans, as a fault run would leave them: one ends well, one is undone, one is cancelled, one stopped; two have lists. */
+/**
+ * A run of each of some plans, as a fault run would leave them: one ends well, one is undone, one
+ * is cancelled, one stopped; two have lists.
+ */
 beforeAll(async () => {
   db = await testDatabase();
   client = new pg.Client({ connectionString: db.connectionString });

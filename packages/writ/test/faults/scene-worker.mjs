@@ -19,7 +19,8 @@ const {
 } = JSON.parse(String(process.env.WRIT_SCENE));
 const say = (/** @type {object} */ message) =>
   new Promise((done) => process.send?.(message, undefined, undefined, done));
-// A worker without its parent has nobody to stop it; the parent may have gone while this process was starting.
+// A worker without its parent has nobody to stop it; the parent may have gone while this process
+// was starting.
 process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);
 

@@ -1,4 +1,7 @@
-/** A scene for tests that kill, stop and wake real worker processes: one job in a database of its own, and processes that end with the test. */
+/**
+ * A scene for tests that kill, stop and wake real worker processes: one job in a database of its
+ * own, and processes that end with the test.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +16,10 @@ export interface Settings {
   boundary: boolean;
   workMs?: number;
   lease?: string;
-  /** Work without giving the event loop back: for as long as the work takes, or until this file is there. */
+  /**
+   * Work without giving the event loop back: for as long as the work takes, or until this file is
+   * there.
+   */
   blocked?: boolean;
   blockedUntil?: string;
   dieAt?: string;
@@ -21,7 +27,10 @@ export interface Settings {
 }
 export type Word = { type: 'working' | 'written' | 'refused'; code?: string };
 
-/** A database with one job in it, and worker processes that end with the test, which may run beside others of its file. */
+/**
+ * A database with one job in it, and worker processes that end with the test, which may run beside
+ * others of its file.
+ */
 export async function scene({ onTestFinished }: TestContext, options: EnqueueOptions = {}) {
   const db = await testDatabase();
   const children: ChildProcess[] = [];

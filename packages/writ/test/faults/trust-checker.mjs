@@ -4,17 +4,39 @@
 // the database.
 import { canonicalize } from '../../dist/ledger/canonical.js';
 
-/** What persons have signed. @typedef {{ tenant: string, document: import('../../dist/governance/document.js').SignedDocument, persons: string[] }} Signed */
-/** Something done to the outside world. @typedef {{ honest: boolean, op: 'apply' | 'revert', tenant: string, slot: string, value: unknown, effectKey: string }} Effect */
-/** Something that verification has named. @typedef {{ kind: string, log: string | null, message: string }} Problem */
-/** What a tenant's verification has to name, one of the kinds; without kinds: nothing. @typedef {{ tenant: string, what: string, kinds: string[] }} Forced */
-/** @typedef {{ quorum: Record<string, number>, signed: Signed[], effects: Effect[], problems: Problem[], forced: Forced[], displayed: { tenant: string, slot: string, value: unknown }[] }} Books */
-/** @typedef {{ verdict: import('./hostile-checker.mjs').Verdict, what: string, times: number, rows: unknown[] }} Finding */
+/**
+ * What persons have signed. @typedef {{ tenant: string, document:
+ * import('../../dist/governance/document.js').SignedDocument, persons: string[] }} Signed
+ */
+/**
+ * Something done to the outside world. @typedef {{ honest: boolean, op: 'apply' | 'revert', tenant:
+ * string, slot: string, value: unknown, effectKey: string }} Effect
+ */
+/**
+ * Something that verification has named. @typedef {{ kind: string, log: string | null, message:
+ * string }} Problem
+ */
+/**
+ * What a tenant's verification has to name, one of the kinds; without kinds: nothing. @typedef {{
+ * tenant: string, what: string, kinds: string[] }} Forced
+ */
+/**
+ * @typedef {{ quorum: Record<string, number>, signed: Signed[], effects: Effect[], problems:
+ * Problem[], forced: Forced[], displayed: { tenant: string, slot: string, value: unknown }[] }}
+ * Books
+ */
+/**
+ * @typedef {{ verdict: import('./hostile-checker.mjs').Verdict, what: string, times: number, rows:
+ * unknown[] }} Finding
+ */
 
 const same = (/** @type {unknown} */ a, /** @type {unknown} */ b) =>
   canonicalize(a) === canonicalize(b);
 
-/** The checks by what they are called; each answers one row per violation. @type {[verdict: Finding['verdict'], what: string, check: (books: Books) => unknown[]][]} */
+/**
+ * The checks by what they are called; each answers one row per violation. @type {[verdict:
+ * Finding['verdict'], what: string, check: (books: Books) => unknown[]][]}
+ */
 export const trustChecks = [
   [
     'escaped',

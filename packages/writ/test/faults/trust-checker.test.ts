@@ -1,4 +1,7 @@
-/** The checker beside a superuser counts nothing in honest work, and each kind of damage as what it is. */
+/**
+ * The checker beside a superuser counts nothing in honest work, and each kind of damage as what it
+ * is.
+ */
 import { expect, test } from 'vitest';
 import type { SignedDocument } from '../../src/governance/document.js';
 import { document } from '../governance/trust/signing.js';

@@ -15,7 +15,10 @@ const say = (/** @type {object} */ message) =>
 
 /** @type {(import('./plan.mjs').Fault & { passages: number }) | undefined} */
 let armed;
-/** The jobs that handlers hold, newest last: points without a job of their own take one of them. @type {Set<string>} */
+/**
+ * The jobs that handlers hold, newest last: points without a job of their own take one of them.
+ * @type {Set<string>}
+ */
 const begun = new Set();
 
 /** @param {string} jobId */
@@ -56,7 +59,8 @@ onFaultPoint(async (point, jobId) => {
     void stop(); // not awaited: this passage is part of what the stop waits for
   } else if (action === 'duplicate') {
     const twice = jobId ?? [...begun].at(-1);
-    if (twice) await deliverAgain(twice).catch(() => undefined); // the server may be down: then it was delivered once
+    // the server may be down: then it was delivered once
+    if (twice) await deliverAgain(twice).catch(() => undefined);
     await say({ type: 'done' });
   }
 });
@@ -91,7 +95,8 @@ process.on(
     if (order.type === 'stop') void stop();
   },
 );
-// A worker without its parent has nobody to stop it; the parent may have gone while this process was starting.
+// A worker without its parent has nobody to stop it; the parent may have gone while this process
+// was starting.
 process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);
 

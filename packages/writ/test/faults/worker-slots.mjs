@@ -8,10 +8,13 @@ import { fileURLToPath } from 'node:url';
 
 /** @typedef {import('./plan.mjs').Fault} Fault */
 /**
- * @typedef {{ url: string, folder: string, module: string, count: number, options: object, faults: Fault[],
- *   leasesOf: (workerId: string) => Promise<number>, onFault: (fault: Fault) => void, onFinding: (what: string) => void,
- *   onKilled?: () => void, script?: string, name?: string, env?: Record<string, string> }} SlotOptions `onKilled`: jobs of this run kill their process; such an end is no finding.
- *   `script`: what the processes run, and `name`: what their records are called, where they are not workers. `env`: what is added to their environment
+ * @typedef {{ url: string, folder: string, module: string, count: number, options: object, faults:
+ * Fault[],
+ *   leasesOf: (workerId: string) => Promise<number>, onFault: (fault: Fault) => void, onFinding:
+ *   (what: string) => void, onKilled?: () => void, script?: string, name?: string, env?:
+ *   Record<string, string> }} SlotOptions `onKilled`: jobs of this run kill their process; such an
+ *   end is no finding. `script`: what the processes run, and `name`: what their records are called,
+ *   where they are not workers. `env`: what is added to their environment
  */
 
 const worker = fileURLToPath(new URL('./worker-process.mjs', import.meta.url));
@@ -78,7 +81,8 @@ export class WorkerSlots {
         arm();
       }
     });
-    // A message may meet a process that has just died: its exit is told. One that never began has none.
+    // A message may meet a process that has just died: its exit is told. One that never began has
+    // none.
     child.on('error', (error) => {
       if (child.pid !== undefined) return;
       this.children.delete(child);
@@ -99,11 +103,15 @@ export class WorkerSlots {
     });
   }
 
-  /** Waits until the stopped worker holds no lease. One stopped inside its commit keeps its own, and is woken with it. @param {string} workerId */
+  /**
+   * Waits until the stopped worker holds no lease. One stopped inside its commit keeps its own, and
+   * is woken with it. @param {string} workerId
+   */
   async #leasesTaken(workerId) {
     const giveUpAt = Date.now() + 6_000;
     while (Date.now() < giveUpAt) {
-      const held = await this.options.leasesOf(workerId).catch(() => 1); // the server may be down: look again
+      // the server may be down: look again
+      const held = await this.options.leasesOf(workerId).catch(() => 1);
       if (held === 0) return;
       await new Promise((resume) => setTimeout(resume, 50));
     }

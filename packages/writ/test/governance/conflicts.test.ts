@@ -1,4 +1,7 @@
-/** A rollback that meets a change of another hand: it restores everything else, and a person can put that right. */
+/**
+ * A rollback that meets a change of another hand: it restores everything else, and a person can put
+ * that right.
+ */
 import { expect, test } from 'vitest';
 import { configure, enable } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';
@@ -8,7 +11,10 @@ import { scene } from './scene.js';
 const s = scene();
 const before = { checkout: 'DISABLED', search: 'LAUNCHED', 'limits#max': 100 };
 
-/** Four changes done together and one outside that fails; `meddle` happens when the rollback is made. */
+/**
+ * Four changes done together and one outside that fails; `meddle` happens when the rollback is
+ * made.
+ */
 async function conflicted(meddle: string) {
   const { flag, trouble } = outside({});
   s.writ.contracts.use(flag);

@@ -1,4 +1,7 @@
-/** A frozen capability is not changed, at the activation or at a step, but by an undo. A freeze of the tenant stops activations only. */
+/**
+ * A frozen capability is not changed, at the activation or at a step, but by an undo. A freeze of
+ * the tenant stops activations only.
+ */
 import { expect, test } from 'vitest';
 import { configure, enable, soak } from '../../src/index.js';
 import { until } from '../races/sessions.js';

@@ -142,7 +142,8 @@ describe('governance jobs', () => {
       steps: [max(1), max(2), soak('20ms'), max(3), soak('20ms'), max(4), max(5)],
     });
     const steps = (await job.steps()) as readonly (GovernedStep & Times)[];
-    // Those in the database that follow one another are one transaction; the others begin when those before them are done.
+    // Those in the database that follow one another are one transaction; the others begin when
+    // those before them are done.
     const together = [[1, 2], [3], [4], [5], [6, 7]].map((part) =>
       part.map((n) => steps[n - 1] as (typeof steps)[number]),
     );

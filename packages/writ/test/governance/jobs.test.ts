@@ -43,7 +43,8 @@ describe('another hand', () => {
     expect((await job.get()).rollback_reason).toContain('limits#max is not what it was');
     expect((await s.state()).checkout).toBe('DISABLED');
     expect((await s.state())['limits#max']).toBe(7);
-    // What another hand has changed is not ours to restore: so the state is not what it was, and people hear of it.
+    // What another hand has changed is not ours to restore: so the state is not what it was, and
+    // people hear of it.
     expect(end.status).toBe('ROLLBACK_FAILED');
     expect(await s.alerts()).toContain('ROLLBACK_FAILED');
   });

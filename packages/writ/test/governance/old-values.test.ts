@@ -1,4 +1,7 @@
-/** The old value that a change of configuration names is part of what is proposed, and has to be what stands there. */
+/**
+ * The old value that a change of configuration names is part of what is proposed, and has to be
+ * what stands there.
+ */
 import { describe, expect, test } from 'vitest';
 import { configure, param } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';

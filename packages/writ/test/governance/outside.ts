@@ -1,4 +1,7 @@
-/** Something outside the database that steps of one's own change, and probes that say what a test wants. */
+/**
+ * Something outside the database that steps of one's own change, and probes that say what a test
+ * wants.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';

@@ -74,7 +74,8 @@ test('others are told of it: facts of governance belong to their tenant', async 
   await s.done({ steps: [enable('checkout'), recordSignal('ROLLOUT')] });
   const seen: [string, string | undefined][] = [];
   const sources = new Set<string>();
-  // What is told ends below every open transaction of the server, and others test beside this: the last fact may need a moment.
+  // What is told ends below every open transaction of the server, and others test beside this: the
+  // last fact may need a moment.
   const told = s.writ.events({
     types: ['governance.*', 'health.*'],
     after: 'beginning',

@@ -1,4 +1,7 @@
-/** A worker looks at the signatures itself: what somebody has put into the database past every guard lets nothing happen. */
+/**
+ * A worker looks at the signatures itself: what somebody has put into the database past every guard
+ * lets nothing happen.
+ */
 import { describe, expect, test } from 'vitest';
 import { configure, defineStep, enable, newKey, param, principal, soak } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';

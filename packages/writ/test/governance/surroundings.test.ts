@@ -1,4 +1,7 @@
-/** What stands around contracts: freezes, incidents, signals, the policy, and what a person decides about a job. */
+/**
+ * What stands around contracts: freezes, incidents, signals, the policy, and what a person decides
+ * about a job.
+ */
 import { describe, expect, test } from 'vitest';
 import { enable } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';

@@ -1,4 +1,7 @@
-/** Steps, activations and audits that are done together: all or nothing of one job, and each by itself of many. */
+/**
+ * Steps, activations and audits that are done together: all or nothing of one job, and each by
+ * itself of many.
+ */
 import { expect, test } from 'vitest';
 import type { GovernanceJob } from '../../src/governance/changes.js';
 import { configure, defineStep, enable, principal, soak } from '../../src/index.js';
@@ -100,7 +103,8 @@ test('contracts that are activated at the same time: each gets its job, or its o
     'agents_only_propose',
     'contract_not_found',
   ]);
-  // One of the three has the target; the second call for the same contract finds it activated, the rival finds it held.
+  // One of the three has the target; the second call for the same contract finds it activated, the
+  // rival finds it held.
   expect(outcomes.slice(0, 3).filter((code) => code === undefined)).toHaveLength(1);
   expect(
     outcomes.slice(0, 3).filter((code) => code === 'already_activated' || code === 'target_held'),

@@ -1,4 +1,7 @@
-/** Approvals count when an applier has verified them. This one verifies, and does nothing else: the other workers of a test may begin later. */
+/**
+ * Approvals count when an applier has verified them. This one verifies, and does nothing else: the
+ * other workers of a test may begin later.
+ */
 interface Working {
   work(
     handlers: readonly never[],

@@ -1,4 +1,7 @@
-/** The table of times of the specification: each operation is delayed, and what follows is what the table says. */
+/**
+ * The table of times of the specification: each operation is delayed, and what follows is what the
+ * table says.
+ */
 import { afterEach, expect, test } from 'vitest';
 import { decide } from '../../src/governor/decide.js';
 import type { GovernorHandle } from '../../src/governor/governors.js';
@@ -13,7 +16,10 @@ const s = governorScene();
 const over = { type: 'cpu_utilization', value: 90 };
 afterEach(() => onFaultPoint(undefined));
 
-/** A governor that got stable with time enough, and is then driven by another host, which has so much time. */
+/**
+ * A governor that got stable with time enough, and is then driven by another host, which has so
+ * much time.
+ */
 async function stableThen(
   times: Record<string, number>,
   policy?: GovernorPolicy,
@@ -63,7 +69,8 @@ test('receipts take longer than 50 ms to write, three times running: degraded, a
   );
   for (let n = 0; n < 4; n++) await governor.signal({ type: 'cpu_utilization', value: 10 });
   await s.receipt(governor, 'health_check_failed');
-  // A slow machine would be slow again: what is promised is that it comes back once nothing is slow.
+  // A slow machine would be slow again: what is promised is that it comes back once nothing is
+  // slow.
   await s.setting('governor.receipt_slo_ms', 60_000);
   onFaultPoint(undefined);
   // The first: signals that came after it were answered by the same reason.

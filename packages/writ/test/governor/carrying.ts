@@ -1,4 +1,7 @@
-/** Workers that carry actions out, a table in which what they report is written down with the commit of the job, and a service that answers as a test wants. */
+/**
+ * Workers that carry actions out, a table in which what they report is written down with the commit
+ * of the job, and a service that answers as a test wants.
+ */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -1,4 +1,7 @@
-/** A level per instance, and what is over is looked at again when what kept a governor from acting has ended. */
+/**
+ * A level per instance, and what is over is looked at again when what kept a governor from acting
+ * has ended.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   allowed,

@@ -1,4 +1,7 @@
-/** Whatever happens to a governor, in whatever order: what always holds. The sequences are random, the seed is not. */
+/**
+ * Whatever happens to a governor, in whatever order: what always holds. The sequences are random,
+ * the seed is not.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Permission } from '../../src/governor/events.js';
@@ -198,7 +201,10 @@ function openJobs() {
   };
 }
 
-/** What the data may be in each state, and that something will happen: nothing waits for what never comes. */
+/**
+ * What the data may be in each state, and that something will happen: nothing waits for what never
+ * comes.
+ */
 function isSound(governor: Governed) {
   const { state, data } = governor;
   if (!state || !data) throw new Error('it does not exist');

@@ -1,4 +1,7 @@
-/** What a governor does about an event: row by row of its table, row by row of the specification's, and the eight invariants. */
+/**
+ * What a governor does about an event: row by row of its table, row by row of the specification's,
+ * and the eight invariants.
+ */
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../src/governor/decide.js';
 import type { State } from '../../src/governor/decision.js';

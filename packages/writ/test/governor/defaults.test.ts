@@ -1,4 +1,7 @@
-/** The numbers of the specification are those that a new installation goes by, and those that the code repeats are the same. */
+/**
+ * The numbers of the specification are those that a new installation goes by, and those that the
+ * code repeats are the same.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { takenAnswer } from '../../src/governor/http/answers.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';

@@ -99,7 +99,8 @@ describe('actions', () => {
     expect(aborted).toBe(true);
     expect(s.calls.at(-1)?.type).toBe('scale_down_cloud_run');
     const { state, causes } = await governor.get();
-    expect([state, causes]).toEqual(['degraded', []]); // the rollback has succeeded: the next look brings it back
+    // the rollback has succeeded: the next look brings it back
+    expect([state, causes]).toEqual(['degraded', []]);
     expect(
       await s.sql("select code from writ.alert where code = 'GOVERNOR_ACTION_TIMEOUT'"),
     ).toHaveLength(1);
@@ -313,7 +314,8 @@ describe('signals', () => {
     const answers = [];
     for (let n = 1; n <= 25; n++)
       answers.push(await governor.signal({ ...over(10), id: `storm-${n}` }));
-    const early = answers.map(({ status }) => (status === 'accepted' ? 'decided' : status)); // later, on a slow machine
+    // later, on a slow machine
+    const early = answers.map(({ status }) => (status === 'accepted' ? 'decided' : status));
     expect(early).toEqual([...Array(10).fill('decided'), ...Array(15).fill('buffered')]);
     await until(async () => Number((await governor.get()).buffered) === 15);
     const told = await s.receipt(governor, 'signal_storm_detected');

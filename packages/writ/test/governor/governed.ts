@@ -1,5 +1,6 @@
 /**
- * A governor in memory: `decide` between the order of gen_statem and a clock that only moves when it is told to. Every decision is made twice on frozen input and compared, and every receipt is
+ * A governor in memory: `decide` between the order of gen_statem and a clock that only moves when
+ * it is told to. Every decision is made twice on frozen input and compared, and every receipt is
  * completed and validated as it would be written.
  */
 import { createHash } from 'node:crypto';

@@ -317,7 +317,8 @@ describe('what is hostile or broken', () => {
     await s.work();
     const governor = await s.stable(scaling());
     const other = await s.stable(undefined, { tenant: 'globex' });
-    // Past the library, by somebody who may publish in globex: a policy that never acts, with the hash of acme's.
+    // Past the library, by somebody who may publish in globex: a policy that never acts, with the
+    // hash of acme's.
     const { credential } = principal(s.key);
     const silent = { ...scaling(), when: {} };
     const [row] = await s.sql<{ answer: object }>(
@@ -349,7 +350,8 @@ describe('what is hostile or broken', () => {
     s.answers.push(() => new Promise<object>((resolve) => (finish = resolve)));
     await governor.signal({ type: 'cpu_utilization', value: 90 });
     await until(() => s.calls.length === 1);
-    // As the governor's own in everything but its id, with a greater parameter; and the same as a request.
+    // As the governor's own in everything but its id, with a greater parameter; and the same as a
+    // request.
     const [own] = await s.sql<{ id: string; input: ActionJob }>(
       "select job_id as id, input from writ_data.job where job_kind = 'governor.handler.scale_up_cloud_run'",
     );
@@ -372,7 +374,8 @@ describe('what is hostile or broken', () => {
       expect(await s.sql(enqueue, job)).toMatchObject([
         { answer: { enqueued: 0, refused: [{ reason: 'reserved_job_kind' }] } },
       ]);
-    // Past that gate, by somebody who owns the database, a job that the governor does not wait for is not begun.
+    // Past that gate, by somebody who owns the database, a job that the governor does not wait for
+    // is not begun.
     for (const job of made)
       await s.sql(enqueue.replace('writ.fn_job_enqueue_alike', 'writ_data.enqueue_alike'), job);
     const ends =

@@ -1,4 +1,6 @@
-/** What is taken in: an alert for as long as it fires, and every signal of those that come together. */
+/**
+ * What is taken in: an alert for as long as it fires, and every signal of those that come together.
+ */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { governorScene, scaling } from './scene.js';

@@ -1,4 +1,7 @@
-/** However much is in a mailbox, whoever drives reads it to its end, and in its order with the timers. */
+/**
+ * However much is in a mailbox, whoever drives reads it to its end, and in its order with the
+ * timers.
+ */
 import { expect, test } from 'vitest';
 import { until } from '../races/sessions.js';
 import { governorScene, scaling } from './scene.js';

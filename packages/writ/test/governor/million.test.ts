@@ -1,4 +1,6 @@
-/** Every list of governors over a million receipts and events: a page reads no history as a whole. */
+/**
+ * Every list of governors over a million receipts and events: a page reads no history as a whole.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Queryable } from '../../src/database/connection.js';
 import { Governors } from '../../src/governor/governors.js';

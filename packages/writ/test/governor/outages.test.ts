@@ -1,4 +1,7 @@
-/** After an outage those hear of it whom it may have concerned: who was addressed meanwhile, and who had something in flight. */
+/**
+ * After an outage those hear of it whom it may have concerned: who was addressed meanwhile, and who
+ * had something in flight.
+ */
 import { expect, test } from 'vitest';
 import type { GovernorHandle } from '../../src/governor/governors.js';
 import { until } from '../races/sessions.js';
@@ -7,7 +10,10 @@ import { governorScene, scaling } from './scene.js';
 const s = governorScene();
 const [from, to] = ['2026-11-16T10:00:00.000Z', '2026-11-16T10:00:40.000Z'];
 
-/** Of three governors: one is addressed, one has an action in flight that nobody answers, one has neither. */
+/**
+ * Of three governors: one is addressed, one has an action in flight that nobody answers, one has
+ * neither.
+ */
 async function three(): Promise<Record<'addressed' | 'acting' | 'idle', GovernorHandle>> {
   await s.setting('governor.action_ms', 60_000);
   await s.work();

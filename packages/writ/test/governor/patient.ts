@@ -1,4 +1,7 @@
-/** Machines that run tests are slow at times, and a governor that was not answered in time goes into safe mode. What the times are for is shown by tests of its own. */
+/**
+ * Machines that run tests are slow at times, and a governor that was not answered in time goes into
+ * safe mode. What the times are for is shown by tests of its own.
+ */
 import type { TestDatabase } from '../../src/testing/index.js';
 
 const times = {

@@ -1,4 +1,7 @@
-/** However many governors, mails and receipts there are, a signal and a turn cost what they themselves need: whatever is read is found by an index. */
+/**
+ * However many governors, mails and receipts there are, a signal and a turn cost what they
+ * themselves need: whatever is read is found by an index.
+ */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decide } from '../../src/governor/decide.js';
@@ -57,7 +60,10 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** Of the tables that grow with governors: rows that were read without an index, and all that were read, since whenever the server has last counted them elsewhere. */
+/**
+ * Of the tables that grow with governors: rows that were read without an index, and all that were
+ * read, since whenever the server has last counted them elsewhere.
+ */
 async function counted(): Promise<Map<string, { scanned: number; n: number }>> {
   const { rows } =
     await client.query(`select relname, coalesce(seq_tup_read, 0)::int as scanned, (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as n

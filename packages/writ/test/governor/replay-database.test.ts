@@ -1,4 +1,7 @@
-/** What a database has written down about a governor is what was hashed: an export of it is decided again, byte for byte, without the database. */
+/**
+ * What a database has written down about a governor is what was hashed: an export of it is decided
+ * again, byte for byte, without the database.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +63,8 @@ async function busy(): Promise<GovernorHandle> {
   await s.setting('governor.crashes', 2);
   let broken = false;
   const worker = await s.work({
-    // The first event of a kind that nobody sends otherwise crashes its governor until it is set aside.
+    // The first event of a kind that nobody sends otherwise crashes its governor until it is set
+    // aside.
     decide: (situation, event) => {
       if (!broken && event.content.kind === 'signal' && event.content.type === 'poison')
         throw new TypeError('poisoned');

@@ -1,4 +1,7 @@
-/** Deciding again: what agrees is found to agree, and whatever was done to events or receipts is found and named. */
+/**
+ * Deciding again: what agrees is found to agree, and whatever was done to events or receipts is
+ * found and named.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../src/governor/decide.js';

@@ -1,4 +1,7 @@
-/** A governor in a database, driven, with people who may tell it things and a service that does what a test wants. */
+/**
+ * A governor in a database, driven, with people who may tell it things and a service that does what
+ * a test wants.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from 'vitest';
 import type { GovernorHandle, SentSignal } from '../../src/governor/governors.js';
@@ -44,7 +47,10 @@ export interface GovernorScene {
     policy?: GovernorPolicy,
     options?: { tenant?: string; shadow?: boolean },
   ): Promise<GovernorHandle>;
-  /** What was decided about a signal, which is sent again, as its sender would, as long as it is only taken: on a slow machine that is longer than a signal waits for its answer. */
+  /**
+   * What was decided about a signal, which is sent again, as its sender would, as long as it is
+   * only taken: on a slow machine that is longer than a signal waits for its answer.
+   */
   decided(
     governor: GovernorHandle,
     given: SentSignal,

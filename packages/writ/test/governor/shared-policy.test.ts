@@ -1,4 +1,7 @@
-/** What a host remembers is of the document alone, and what arrives is looked at at once, however the database's clock was set. */
+/**
+ * What a host remembers is of the document alone, and what arrives is looked at at once, however
+ * the database's clock was set.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { definePolicy, handler } from '../../src/governor/policy.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -66,7 +69,8 @@ test('a signal is decided at once although the clock was set back by an hour', a
   await db.clock.reset();
   expect(await governor.signal({ type: 'load', value: 2 })).toMatchObject({ arrival_seq: 2 });
   await until(async () => (await db.query('select from writ_data.governor_settled')).length === 2);
-  // Its own time stands still meanwhile: no event is before the one that it follows, and no receipt either.
+  // Its own time stands still meanwhile: no event is before the one that it follows, and no receipt
+  // either.
   const events = await db.query(
     'select at, lag(at) over (partition by governor_id order by event_seq) as before from writ_data.governor_event order by event_seq',
   );

@@ -1,4 +1,7 @@
-/** The fifteen rules of gen_statem by their numbers, each held by itself; all of them together are held by the traces in statem.test.ts. */
+/**
+ * The fifteen rules of gen_statem by their numbers, each held by itself; all of them together are
+ * held by the traces in statem.test.ts.
+ */
 import { describe, expect, test } from 'vitest';
 import { decideVersion } from '../../src/governor/decide.js';
 import type { Data, Waits } from '../../src/governor/decision.js';
@@ -46,7 +49,10 @@ const handled = (waiting: Waiting<number>, content: number, saying: Said = {}, n
 const postponing = (...mails: number[]) =>
   mails.reduce((waiting, content) => handled(waiting, content, { postpone: true }), idle);
 
-/** Handles what waits and then the mailbox, one after the other, and answers in which order; no time passes. A callback says `says` of the contents that it names, and nothing of others. */
+/**
+ * Handles what waits and then the mailbox, one after the other, and answers in which order; no time
+ * passes. A callback says `says` of the contents that it names, and nothing of others.
+ */
 function delivered(
   waiting: Waiting<number>,
   mailbox: readonly number[] = [],
@@ -170,9 +176,11 @@ describe('a transition', () => {
       { moved: true, postpone: true, actions: [...own, ...entering] },
       100,
     );
-    // The event itself is postponed before what was postponed is tried again, and what is inserted comes before both.
+    // The event itself is postponed before what was postponed is tried again, and what is inserted
+    // comes before both.
     expect([contents(waiting.queue), waiting.postponed]).toEqual([[3, 1, 2], []]);
-    // Those of before are cancelled before any is started, and of two the one of the enter call counts.
+    // Those of before are cancelled before any is started, and of two the one of the enter call
+    // counts.
     expect(waiting.timers).toEqual([
       { name: 'event', due: 'now', content: 93 },
       { name: 'state', due: 120, content: 94 },
@@ -191,7 +199,8 @@ describe('a transition', () => {
       { name: 'named:a' },
       { name: 'state', due: 210, content: 3 },
     ]);
-    // Repeated, it is entered again and is the same state: its timeout is replaced, what was postponed stays.
+    // Repeated, it is entered again and is the same state: its timeout is replaced, what was
+    // postponed stays.
     const repeated = handled(
       handled(changed, 5, { postpone: true }),
       0,

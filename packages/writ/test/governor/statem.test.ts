@@ -1,4 +1,7 @@
-/** The order of events is that of gen_statem: against traces of the real one. The rules by their numbers are in statem-rules.test.ts. */
+/**
+ * The order of events is that of gen_statem: against traces of the real one. The rules by their
+ * numbers are in statem-rules.test.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
@@ -42,7 +45,9 @@ function decoded(actions: readonly Coded[]): Action<number>[] {
   });
 }
 
-/** Does a program as gen-statem/traces.erl does it, in a time that only moves when somebody waits. */
+/**
+ * Does a program as gen-statem/traces.erl does it, in a time that only moves when somebody waits.
+ */
 function run([rules, entries, batches]: Program): number[][] {
   const trace: number[][] = [];
   let state = 0;

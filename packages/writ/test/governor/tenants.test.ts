@@ -1,4 +1,6 @@
-/** What the governors of one tenant share: how much it may send, and how much may be done for it. */
+/**
+ * What the governors of one tenant share: how much it may send, and how much may be done for it.
+ */
 import { expect, test } from 'vitest';
 import type { GovernorHandle } from '../../src/governor/governors.js';
 import { session, until } from '../races/sessions.js';
@@ -30,7 +32,10 @@ async function ready(sku = 'default'): Promise<GovernorHandle> {
 }
 
 let sent = 0;
-/** Takes signals in, in one call, and answers how many of the window each was where that was too many. */
+/**
+ * Takes signals in, in one call, and answers how many of the window each was where that was too
+ * many.
+ */
 async function take(
   ...to: readonly (readonly [tenant: string, sku: string])[]
 ): Promise<(number | undefined)[]> {
@@ -60,7 +65,8 @@ test('a storm is of a tenant: signals to all of its governors count together, an
   const [a, b] = [['acme', 'a'] as const, ['acme', 'b'] as const];
   expect(await take(a)).toEqual([undefined]);
   expect(await take(b, a)).toEqual([undefined, undefined]);
-  // The fifth is one too many, although neither governor has had more than three, whether it comes by itself or along with others.
+  // The fifth is one too many, although neither governor has had more than three, whether it comes
+  // by itself or along with others.
   expect(await take(b, a, ['globex', 'a'], b)).toEqual([undefined, 5, undefined, 6]);
   expect(await take(b)).toEqual([7]);
   expect(await take(['globex', 'b'], ['globex', 'a'])).toEqual([undefined, undefined]);

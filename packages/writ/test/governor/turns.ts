@@ -1,4 +1,7 @@
-/** One turn as a driver makes it, up to the point where it is written: for tests that write it themselves, as it is or changed. */
+/**
+ * One turn as a driver makes it, up to the point where it is written: for tests that write it
+ * themselves, as it is or changed.
+ */
 import { decide, decideVersion } from '../../src/governor/decide.js';
 import type { Decide } from '../../src/governor/machine.js';
 import type { PolicyVersion } from '../../src/governor/policy-document.js';

@@ -1,4 +1,7 @@
-/** Every gate of the queue and its schedules takes an actor of 200 characters and refuses a longer one. */
+/**
+ * Every gate of the queue and its schedules takes an actor of 200 characters and refuses a longer
+ * one.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { type Login, login } from './logins.js';

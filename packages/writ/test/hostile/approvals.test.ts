@@ -120,7 +120,10 @@ describe('a preview hides nothing that is signed', () => {
       this.lines.push(text);
     }
   }
-  /** Every value in a document, without the names of its fields. Types of steps and SYSTEM have words of their own. */
+  /**
+   * Every value in a document, without the names of its fields. Types of steps and SYSTEM have
+   * words of their own.
+   */
   const leaves = (value: unknown): unknown[] => {
     if (value === null || typeof value !== 'object') return value === 'SYSTEM' ? [] : [value];
     const { step_type: _, ...rest } = value as { step_type?: unknown };

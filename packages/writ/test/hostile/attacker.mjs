@@ -8,14 +8,23 @@ import { Known } from './spy.mjs';
 import { mutateJson, ofType } from './values.mjs';
 
 /** @typedef {import('./catalogue.mjs').Gate} Gate */
-/** @typedef {{ gate: string, outcome: string, ms: number, seed: number, call: number, text: string, values: unknown[] }} Outcome */
+/**
+ * @typedef {{ gate: string, outcome: string, ms: number, seed: number, call: number, text: string,
+ * values: unknown[] }} Outcome
+ */
 
-/** Errors that a caller's arguments may never cause: internal errors, a crash, an exhausted server, or a gate that does not know its own tables. */
+/**
+ * Errors that a caller's arguments may never cause: internal errors, a crash, an exhausted server,
+ * or a gate that does not know its own tables.
+ */
 const grave = /^(XX|58|57P0|53|F0|42(?!501|P13|P22))/;
 /** A call that takes this long on a busy machine does more than its arguments ask for. */
 const slowMs = 15_000;
 
-/** Whether an answer is a refusal; one of a batch counts if every item is refused. @param {any} answer @returns {boolean} */
+/**
+ * Whether an answer is a refusal; one of a batch counts if every item is refused. @param {any}
+ * answer @returns {boolean}
+ */
 export function isRefusal(answer) {
   if (answer === null || typeof answer !== 'object') return false;
   if (Array.isArray(answer))
@@ -45,8 +54,10 @@ export class Attacker {
   succeeded = new Set();
 
   /**
-   * @param {{ url: string, login: string, role: string, tenant: string, seed: number, gates: Gate[], views: string[],
-   *   people: Record<string, import('../../dist/governance/keys.js').Principal>, names?: boolean, bound?: boolean, spare?: string }} options
+   * @param {{ url: string, login: string, role: string, tenant: string, seed: number, gates:
+   * Gate[], views: string[],
+   *   people: Record<string, import('../../dist/governance/keys.js').Principal>, names?: boolean,
+   *   bound?: boolean, spare?: string }} options
    */
   constructor(options) {
     this.options = options;
@@ -81,7 +92,10 @@ export class Attacker {
     return client;
   }
 
-  /** Arguments for a gate: plausible ones, some or all of them made hostile. @param {Gate} gate @param {number} [hostility] @returns {Record<string, unknown>} */
+  /**
+   * Arguments for a gate: plausible ones, some or all of them made hostile. @param {Gate} gate
+   * @param {number} [hostility] @returns {Record<string, unknown>}
+   */
   argumentsFor(gate, hostility = this.random.next()) {
     const { random, known } = this;
     known.chooseLease();
@@ -127,7 +141,10 @@ export class Attacker {
     return args;
   }
 
-  /** @param {Gate} gate @param {Record<string, unknown>} args @returns {{ text: string, values: unknown[] }} */
+  /**
+   * @param {Gate} gate @param {Record<string, unknown>} args @returns {{ text: string, values:
+   * unknown[] }}
+   */
   statement(gate, args) {
     const values = [];
     const parts = [];
@@ -145,7 +162,10 @@ export class Attacker {
     return this.send(gate.name, text, values);
   }
 
-  /** Calls a gate by its name with arguments over plausible ones. @param {string} name @param {Record<string, unknown>} [over] @returns {Promise<any>} */
+  /**
+   * Calls a gate by its name with arguments over plausible ones. @param {string} name @param
+   * {Record<string, unknown>} [over] @returns {Promise<any>}
+   */
   async act(name, over = {}) {
     const gate = this.gates.find((one) => one.name === name);
     if (!gate) return undefined;
@@ -156,7 +176,11 @@ export class Attacker {
     return this.send(name, text, values);
   }
 
-  /** Sends a statement and keeps what came of it. Answers the answer, or undefined if it was refused or raised. @param {string} name @param {string} text @param {unknown[]} [values] @returns {Promise<any>} */
+  /**
+   * Sends a statement and keeps what came of it. Answers the answer, or undefined if it was refused
+   * or raised. @param {string} name @param {string} text @param {unknown[]} [values] @returns
+   * {Promise<any>}
+   */
   async send(name, text, values = []) {
     let client;
     try {

@@ -1,4 +1,7 @@
-/** Whoever captures a signal on its way has not got one of their own: it can be sent again as itself, and as nothing else. */
+/**
+ * Whoever captures a signal on its way has not got one of their own: it can be sent again as
+ * itself, and as nothing else.
+ */
 
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';

@@ -27,7 +27,10 @@ export async function readCatalogue(client) {
   return rows;
 }
 
-/** The views of schema writ, with the roles that may read each. @param {Client} client @returns {Promise<{ name: string, callers: string[] }[]>} */
+/**
+ * The views of schema writ, with the roles that may read each. @param {Client} client @returns
+ * {Promise<{ name: string, callers: string[] }[]>}
+ */
 export async function readViews(client) {
   const { rows } = await client.query(`
     select c.relname as name,

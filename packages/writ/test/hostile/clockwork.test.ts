@@ -38,7 +38,10 @@ const setAside = async () =>
     (row) => row.subject,
   );
 
-/** Makes every write that concerns this job raise, as a row does that a fault or a superuser damaged. */
+/**
+ * Makes every write that concerns this job raise, as a row does that a fault or a superuser
+ * damaged.
+ */
 const poison = (table: string, when: string) =>
   db.query(`create function writ_data.poisoned() returns trigger language plpgsql as $$
       begin raise exception 'This row is damaged.'; end $$;

@@ -40,7 +40,10 @@ const enqueue = async (more: object = {}) => {
   });
   return id;
 };
-/** Other tests have transactions open on this server: a fact is followed when every older one has ended. */
+/**
+ * Other tests have transactions open on this server: a fact is followed when every older one has
+ * ended.
+ */
 const dispatch = async (parameters: Record<string, unknown> = {}) => {
   const open =
     'select from writ_data.event_batch where xid >= pg_snapshot_xmin(pg_current_snapshot())';

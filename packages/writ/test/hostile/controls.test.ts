@@ -1,4 +1,7 @@
-/** What relaxes a check has a receipt that names the principal and the login, and a live scope changes only by contract. */
+/**
+ * What relaxes a check has a receipt that names the principal and the login, and a live scope
+ * changes only by contract.
+ */
 import { expect, test } from 'vitest';
 import { configure, enable } from '../../src/index.js';
 import { scene } from '../governance/scene.js';

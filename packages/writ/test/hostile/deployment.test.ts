@@ -46,7 +46,8 @@ async function copy(): Promise<{
   cleanups.push(() => admin.query(`drop database ${name} with (force)`));
   const copied = Object.assign(new URL(url), { pathname: `/${name}` }).toString();
   const pool = new pg.Pool({ connectionString: copied, max: 2 });
-  pool.on('error', () => undefined); // a connection that is ending hears that its database is dropped
+  // a connection that is ending hears that its database is dropped
+  pool.on('error', () => undefined);
   cleanups.push(() => pool.end());
   return { url: copied, query: async (sql, params) => (await pool.query(sql, params)).rows };
 }

@@ -27,7 +27,10 @@ const stillPlan = definePlan('calm-plan', { version: '1.0.0' }, (/** @type {any}
   p.waitFor('word');
 });
 
-/** Principals of a tenant. Answers their keys by name. @param {Writ} writ @param {string} tenant @param {string} [prefix] */
+/**
+ * Principals of a tenant. Answers their keys by name. @param {Writ} writ @param {string} tenant
+ * @param {string} [prefix]
+ */
 export async function people(writ, tenant, prefix = tenant) {
   const add = (
     /** @type {string} */ name,
@@ -44,7 +47,10 @@ export async function people(writ, tenant, prefix = tenant) {
   };
 }
 
-/** What `calm` has: something of everything, all of it at rest. @param {Writ} writ @param {Record<string, string>} keys @param {Pool} admin */
+/**
+ * What `calm` has: something of everything, all of it at rest. @param {Writ} writ @param
+ * {Record<string, string>} keys @param {Pool} admin
+ */
 export async function prepareCalm(writ, keys, admin) {
   const as = { as: String(keys.ops), tenant: calm };
   await writ.runs.register(stillPlan);
@@ -190,9 +196,12 @@ export class Estate {
 }
 
 /**
- * The attackers: for each role a login with that role and nothing else, bound to the tenant; one bound
- * to a principal; one without a role; and logins of all tenants with the roles of `unbound`.
- * @param {{ admin: Pool, url: string, gates: import('./catalogue.mjs').Gate[], views: { name: string, callers: string[] }[], people: Record<string, import('../../dist/governance/keys.js').Principal>, seed: number, suffix?: string, unbound?: readonly string[] }} given
+ * The attackers: for each role a login with that role and nothing else, bound to the tenant; one
+ * bound to a principal; one without a role; and logins of all tenants with the roles of `unbound`.
+ * @param {{ admin: Pool, url: string, gates: import('./catalogue.mjs').Gate[], views: { name:
+ * string, callers: string[] }[], people: Record<string,
+ * import('../../dist/governance/keys.js').Principal>, seed: number, suffix?: string, unbound?:
+ * readonly string[] }} given
  */
 export async function attackers({
   admin,
@@ -209,7 +218,10 @@ export async function attackers({
   const binds = rows[0].yes === true;
   /** @type {Attacker[]} */
   const all = [];
-  /** @param {string} name @param {string | undefined} role @param {{ tenant?: string, principal?: string }} [bound] */
+  /**
+   * @param {string} name @param {string | undefined} role @param {{ tenant?: string, principal?:
+   * string }} [bound]
+   */
   const add = async (name, role, bound) => {
     const login = `hostile_${name}${suffix}`;
     await admin.query(`create role ${login} login password '${password}'`);
@@ -252,7 +264,9 @@ export async function attackers({
   return all;
 }
 
-/** Roles that a login of all tenants may have while others work: what it holds itself is its own. */
+/**
+ * Roles that a login of all tenants may have while others work: what it holds itself is its own.
+ */
 const beside = [
   ...[
     'writ_principal',
@@ -269,7 +283,10 @@ const beside = [
 /** Roles whose holders may steer all tenants: they come when honest work is done. */
 export const steering = ['writ_server', 'writ_admin', 'workflow_admin'];
 
-/** The roles that logins of all tenants have in a run, at least three of them. @param {number} seed @returns {string[]} */
+/**
+ * The roles that logins of all tenants have in a run, at least three of them. @param {number} seed
+ * @returns {string[]}
+ */
 export function unboundOf(seed) {
   const random = generator(seed + 7919);
   const ranked = beside
@@ -278,7 +295,10 @@ export function unboundOf(seed) {
   return ranked.slice(0, random.between(3, 5)).map(({ role }) => role);
 }
 
-/** Takes the attackers' logins away again: roles belong to the server. @param {Pool} admin @param {Attacker[]} all */
+/**
+ * Takes the attackers' logins away again: roles belong to the server. @param {Pool} admin @param
+ * {Attacker[]} all
+ */
 export async function dismiss(admin, all) {
   for (const { login } of all) {
     await admin.query(`drop owned by ${login}`);

@@ -1,4 +1,7 @@
-/** Health is judged by stored answers of probes, at the database's own time, and by no word of a caller. */
+/**
+ * Health is judged by stored answers of probes, at the database's own time, and by no word of a
+ * caller.
+ */
 import { describe, expect, test } from 'vitest';
 import { enable, recordSignal } from '../../src/index.js';
 import { outside, probes } from '../governance/outside.js';

@@ -1,4 +1,6 @@
-/** Writ applies exactly what it shows: gates refuse a number that canonical JSON prints as another. */
+/**
+ * Writ applies exactly what it shows: gates refuse a number that canonical JSON prints as another.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** A hostile export: whatever lies where a file should be, verification ends soon, with a finding. */
+/**
+ * A hostile export: whatever lies where a file should be, verification ends soon, with a finding.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

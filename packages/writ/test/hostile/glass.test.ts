@@ -1,4 +1,7 @@
-/** Who breaks the glass does so in one transaction or not at all, for a quarter of an hour, and answers for it to a second person. */
+/**
+ * Who breaks the glass does so in one transaction or not at all, for a quarter of an hour, and
+ * answers for it to a second person.
+ */
 import { expect, test } from 'vitest';
 import { documentBytes, documentHash, glassDomain } from '../../src/governance/document.js';
 import { enable, principal } from '../../src/index.js';

@@ -1,4 +1,7 @@
-/** What logins of processes can make governors believe: crashes, failures of the ledger, outages, results, signals. */
+/**
+ * What logins of processes can make governors believe: crashes, failures of the ledger, outages,
+ * results, signals.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import type { GovernorHandle } from '../../src/governor/governors.js';

@@ -1,4 +1,7 @@
-/** A login with writ_engine alone writes turns. Whatever it hands in, the gate frames it: nothing lands outside the governor that it holds. */
+/**
+ * A login with writ_engine alone writes turns. Whatever it hands in, the gate frames it: nothing
+ * lands outside the governor that it holds.
+ */
 import { randomUUID as uuidv4 } from 'node:crypto';
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -10,7 +10,11 @@ import { randomUuid, uuid7 } from './values.mjs';
 
 /** @typedef {import('./spy.mjs').Known} Known */
 /** What an attacker is: its name, its tenant, and the keys that it has. */
-/** @typedef {{ login: string, tenant: string, people: Record<string, import('../../dist/governance/keys.js').Principal>, names: boolean, spare: string, known: Known, random: ReturnType<import('../faults/plan.mjs').generator> }} Attacker */
+/**
+ * @typedef {{ login: string, tenant: string, people: Record<string,
+ * import('../../dist/governance/keys.js').Principal>, names: boolean, spare: string, known: Known,
+ * random: ReturnType<import('../faults/plan.mjs').generator> }} Attacker
+ */
 /** @typedef {Record<string, any>} Arguments */
 
 /** The form of a signature. */
@@ -64,7 +68,10 @@ export const templateOn = (target) => ({
   },
 });
 
-/** A credential: of a principal of its own, or, for a server, its name. @param {Attacker} a @param {string} who */
+/**
+ * A credential: of a principal of its own, or, for a server, its name. @param {Attacker} a @param
+ * {string} who
+ */
 const keyOf = (a, who) => (a.names ? `${prefix}-${who}` : a.people[who]?.credential);
 
 const minute = (/** @type {number} */ offset) =>
@@ -167,7 +174,9 @@ export function foreignRun(a) {
 /** A governor that is asked to do something, and what it would be told. @param {Attacker} a */
 const governor = (a) => a.known.own('governor');
 
-/** Arguments of single gates, over those by name. @type {Record<string, (a: Attacker) => Arguments>} */
+/**
+ * Arguments of single gates, over those by name. @type {Record<string, (a: Attacker) => Arguments>}
+ */
 export const byGate = {
   fn_admission_put: () => ({
     p_policy: 'QUEUE',
@@ -613,7 +622,10 @@ export const byGate = {
   fn_tenant_weight_set: () => ({ p_weight: 1 }),
 };
 
-/** A receipt that nobody may write: an approval in another tenant's log, with the next number of a stream. @param {Attacker} a @param {any} stream */
+/**
+ * A receipt that nobody may write: an approval in another tenant's log, with the next number of a
+ * stream. @param {Attacker} a @param {any} stream
+ */
 export function receiptFor(a, stream) {
   return {
     receipt_id: uuid7(a.random),

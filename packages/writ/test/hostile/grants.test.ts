@@ -1,4 +1,7 @@
-/** Who may call what: the grants in the database are those of the headers, for every role and for nobody else. */
+/**
+ * Who may call what: the grants in the database are those of the headers, for every role and for
+ * nobody else.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { composites, roles } from '../../src/database/roles.js';
 import { readSchemaObjects } from '../../src/database/schema.js';

@@ -1,7 +1,8 @@
 /**
- * A login without any role of Writ can take every advisory lock, and everybody can read in the sources
- * which keys Writ used. It cannot stop an installation or an upgrade: their locks are tables that only
- * the owner can lock. Nor can it put itself below the gates by creating our schemas first.
+ * A login without any role of Writ can take every advisory lock, and everybody can read in the
+ * sources which keys Writ used. It cannot stop an installation or an upgrade: their locks are
+ * tables that only the owner can lock. Nor can it put itself below the gates by creating our
+ * schemas first.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';

@@ -1,4 +1,7 @@
-/** A transaction that has looked before others changed something cannot use the old picture to get past a check. */
+/**
+ * A transaction that has looked before others changed something cannot use the old picture to get
+ * past a check.
+ */
 import { describe, expect, test } from 'vitest';
 import { principal } from '../../src/governance/keys.js';
 import { configure, enable } from '../../src/index.js';

@@ -79,7 +79,8 @@ describe('a registration', () => {
     await define(worker, 'chore', whole);
     expect(await define(worker, 'chore', { max_attempts: 7 })).toEqual({ registered: 'chore' });
     await db.clock.advance('25h');
-    expect(await define(worker, 'chore', { max_attempts: 3 })).toEqual({ registered: 'chore' }); // a deployment taken back
+    // a deployment taken back
+    expect(await define(worker, 'chore', { max_attempts: 3 })).toEqual({ registered: 'chore' });
     expect(await define(worker, 'chore', { max_attempts: 8 })).toEqual({ registered: 'chore' });
     expect(await alerts()).toEqual([]);
     for (const max_attempts of [3, 8]) {

@@ -1,4 +1,6 @@
-/** A batch costs what its items cost, however many jobs there are: no item reads the jobs of others. */
+/**
+ * A batch costs what its items cost, however many jobs there are: no item reads the jobs of others.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';

@@ -1,4 +1,7 @@
-/** Only the worker that holds a lease finishes its jobs, and only for tenants that its login may touch. */
+/**
+ * Only the worker that holds a lease finishes its jobs, and only for tenants that its login may
+ * touch.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { defineJob } from '../../src/index.js';
@@ -107,7 +110,8 @@ describe('a login of one tenant', () => {
   test('moves no job of another tenant, though it knows the lease’s token', async () => {
     const id = await enqueue('rival');
     const { lease_token } = await claim(worker);
-    expect(await attack(bound, id, lease_token)).toEqual({ ...turnedAway, start: undefined }); // it has started already
+    // it has started already
+    expect(await attack(bound, id, lease_token)).toEqual({ ...turnedAway, start: undefined });
     expect(await statusOf(id)).toBe('in_progress');
   });
 

@@ -1,6 +1,6 @@
 /**
- * A login with every role and without the ledger key: what it makes the ledger say about itself is a
- * finding of the next verification.
+ * A login with every role and without the ledger key: what it makes the ledger say about itself is
+ * a finding of the next verification.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

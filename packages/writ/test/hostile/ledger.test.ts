@@ -9,7 +9,8 @@ let signer: Login;
 let engine: Login;
 beforeEach(async () => {
   db = await testDatabase();
-  await db.query(`select writ.fn_setting_set('queue.notify.enabled', 'true', 'test')`); // a receipt to sign
+  // a receipt to sign
+  await db.query(`select writ.fn_setting_set('queue.notify.enabled', 'true', 'test')`);
   signer = await login(db, ['writ_signer']);
   engine = await login(db, ['writ_engine']);
 });

@@ -1,4 +1,7 @@
-/** What one principal can do without limit costs others nothing, and a notification tells a stranger nothing. */
+/**
+ * What one principal can do without limit costs others nothing, and a notification tells a stranger
+ * nothing.
+ */
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { scene } from '../governance/scene.js';

@@ -44,7 +44,10 @@ async function registerStartWait(a) {
   await a.act('fn_run_start_many', { p_runs: [run] });
 }
 
-/** Claims everything it can name, reserved kinds first; commits, and is never heard of again. @param {Attacker} a */
+/**
+ * Claims everything it can name, reserved kinds first; commits, and is never heard of again. @param
+ * {Attacker} a
+ */
 async function claimCommitSilence(a) {
   const kinds =
     a.random.next() < 0.5
@@ -82,7 +85,8 @@ async function commitStep(a) {
 
 /** Rewrites kinds of others, and names them in a claim. @param {Attacker} a */
 async function rewriteKind(a) {
-  // A worker of all tenants may change attempts and limits of a kind: that is not tried on honest ones.
+  // A worker of all tenants may change attempts and limits of a kind: that is not tried on honest
+  // ones.
   const kind = a.random.pick([
     ...['governance.change', 'governance.ended', 'governor.action', 'writ.timer'],
     ...(a.bound ? ['honest.effect', 'honest.step', 'calm.work'] : []),
@@ -98,7 +102,10 @@ async function rewriteKind(a) {
   await a.act('fn_job_kind_register', { p_kind: kind, p_definition: definition });
 }
 
-/** Proposes a step with parameters that once switched a check off, has it approved honestly or with nothing, and activates it. @param {Attacker} a */
+/**
+ * Proposes a step with parameters that once switched a check off, has it approved honestly or with
+ * nothing, and activates it. @param {Attacker} a
+ */
 async function craftedProposal(a) {
   const crafted = a.random.pick([
     { undo_of: 1 },
@@ -217,7 +224,10 @@ async function projectJunk(a) {
   });
 }
 
-/** Takes a relay's turn, says that everything was delivered, and moves the position past everything. @param {Attacker} a */
+/**
+ * Takes a relay's turn, says that everything was delivered, and moves the position past everything.
+ * @param {Attacker} a
+ */
 async function relayJunk(a) {
   await a.act('fn_outbox_take', { p_buses: ['webhook', 'nats'] });
   const outcome = a.random.pick(['ok', 'failed', 'held', 'later']);
@@ -241,7 +251,10 @@ async function relayJunk(a) {
   });
 }
 
-/** Fires another tenant's schedule, moves it into the far future, redefines it or takes it away. @param {Attacker} a */
+/**
+ * Fires another tenant's schedule, moves it into the far future, redefines it or takes it away.
+ * @param {Attacker} a
+ */
 async function scheduleJunk(a) {
   const row = a.known.foreign('schedule_row') ?? {};
   const over = { p_schedule: row.schedule, p_tenant_id: row.tenant };
@@ -262,7 +275,10 @@ async function scheduleJunk(a) {
   await a.act(gate, { ...over, p_next_tick: late });
 }
 
-/** Says that everything of another's destination is to be told again, elsewhere, or not at all. @param {Attacker} a */
+/**
+ * Says that everything of another's destination is to be told again, elsewhere, or not at all.
+ * @param {Attacker} a
+ */
 async function destinationJunk(a) {
   const name = a.known.foreign('destination');
   const tenant = a.random.pick(['alpha', 'beta', null, a.tenant]);
@@ -418,7 +434,10 @@ async function look(a) {
   if (views.length > 0) await a.look(a.random.pick(views));
 }
 
-/** All moves, and the gate without which each is pointless. @type {[gate: string | null, move: (a: Attacker) => Promise<void>][]} */
+/**
+ * All moves, and the gate without which each is pointless. @type {[gate: string | null, move: (a:
+ * Attacker) => Promise<void>][]}
+ */
 export const moves = [
   ['fn_plan_register', registerStartWait],
   ['fn_job_claim_many', claimCommitSilence],
@@ -439,7 +458,10 @@ export const moves = [
   [null, look],
 ];
 
-/** Claims what the next call is about. @param {string} kind @returns {(a: Attacker) => Promise<unknown>} */
+/**
+ * Claims what the next call is about. @param {string} kind @returns {(a: Attacker) =>
+ * Promise<unknown>}
+ */
 const leased = (kind) => (a) =>
   a.act('fn_job_claim_many', {
     p_kinds: [kind],
@@ -448,7 +470,10 @@ const leased = (kind) => (a) =>
     p_lease_ttl_seconds: 10,
   });
 
-/** What gates need that their callers can bring about themselves. @type {Record<string, (a: Attacker) => Promise<unknown>>} */
+/**
+ * What gates need that their callers can bring about themselves. @type {Record<string, (a:
+ * Attacker) => Promise<unknown>>}
+ */
 const first = {
   fn_change_begin: leased('governance.soak'),
   fn_changes_apply: leased('governance.change'),
@@ -464,7 +489,10 @@ const first = {
   },
 };
 
-/** Does what a gate needs first: without it most calls would end at its first check. @param {Attacker} a @param {import('./catalogue.mjs').Gate} gate */
+/**
+ * Does what a gate needs first: without it most calls would end at its first check. @param
+ * {Attacker} a @param {import('./catalogue.mjs').Gate} gate
+ */
 export async function ready(a, gate) {
   const needsLease = gate.args.some(({ name, optional }) => name === 'p_lease_token' && !optional);
   await (first[gate.name] ?? (needsLease ? leased('m.work') : undefined))?.(a);

@@ -1,4 +1,7 @@
-/** The outbox against a relay that lies: it moves no position past the record, and plants no event of another tenant. */
+/**
+ * The outbox against a relay that lies: it moves no position past the record, and plants no event
+ * of another tenant.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { defineJob, definePlan, type Writ } from '../../src/index.js';
@@ -117,7 +120,8 @@ test('a destination whose events cannot be read is paused with an alert, and the
   await db.query(
     `select writ.fn_destination_put('bad', 'webhook', '{system.*}', null, '{}', null, 'test')`,
   );
-  await db.query(`update writ_data.destination set moved_at = '-infinity' where name = 'bad'`); // its turn is first
+  // its turn is first
+  await db.query(`update writ_data.destination set moved_at = '-infinity' where name = 'bad'`);
   await db.query(
     `insert into writ_data.event_batch (batch_id, at, command, actor, types, first, last, subjects)
      values ((left(writ_data.uuidv7()::text, 30) || '000000')::uuid, 'infinity', 'x', 'x', '{system.broken}', '{1}', '{1}', array[gen_random_uuid()])`,

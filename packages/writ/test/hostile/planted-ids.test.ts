@@ -28,7 +28,8 @@ const propose = (contract_id: string) =>
   });
 
 test('an agent cannot propose a contract under the id of an instance that a governor will activate', async () => {
-  // An agent sees the id and the number of events of a governor, so it can work the next actions out.
+  // An agent sees the id and the number of events of a governor, so it can work the next actions
+  // out.
   const action = actionId(eventId('018f0000-0000-7000-8000-000000000001', 42), 'action');
   for (const id of [instanceId(action, 1), instanceId(action, 1).toUpperCase()]) {
     expect(await propose(id)).toMatchObject({ refused: true, reason: 'invalid_contract' });

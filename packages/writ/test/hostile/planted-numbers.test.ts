@@ -1,4 +1,7 @@
-/** Whoever could plant the next number of a stream would stop what writes it: seals, checkpoints, denials, rollbacks. */
+/**
+ * Whoever could plant the next number of a stream would stop what writes it: seals, checkpoints,
+ * denials, rollbacks.
+ */
 import { beforeEach, expect, test, vi } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { defineJob, enable, soak } from '../../src/index.js';
@@ -30,7 +33,9 @@ const turn = (more: object) =>
 const receipts = async () =>
   (await s.sql<{ n: number }>('select count(*)::int as n from writ_data.receipt'))[0]?.n;
 
-/** Hands in a receipt with the next number of each stream, as e393453 took it and as drivers do now. */
+/**
+ * Hands in a receipt with the next number of each stream, as e393453 took it and as drivers do now.
+ */
 async function plant(
   streams: readonly (readonly [log: string, stream: string, reason: string])[],
 ): Promise<void> {

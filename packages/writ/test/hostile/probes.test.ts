@@ -1,4 +1,7 @@
-/** Probes of one tenant's operator reach neither other tenants nor the network of the process, and keep nothing. */
+/**
+ * Probes of one tenant's operator reach neither other tenants nor the network of the process, and
+ * keep nothing.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Whoever writes a text that a process prints or stores, such as the message of an error, cannot make
- * that process spend more than a moment on keeping secrets out of it.
+ * Whoever writes a text that a process prints or stores, such as the message of an error, cannot
+ * make that process spend more than a moment on keeping secrets out of it.
  */
 import { expect, test } from 'vitest';
 import { redact } from '../../src/cli/secrets.js';

@@ -1,4 +1,6 @@
-/** A rollback follows a failed change, whatever becomes of the queue job that would have begun it. */
+/**
+ * A rollback follows a failed change, whatever becomes of the queue job that would have begun it.
+ */
 import { expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { configure, enable, soak } from '../../src/index.js';
@@ -21,7 +23,10 @@ async function taken(as: Login, kind: string, ttl?: number): Promise<[id: string
   return [String(row?.answer.jobs[0]?.[0]), String(row?.answer.lease_token)];
 }
 
-/** A change whose first step is done and whose second has failed; no worker is there to hear of its end. */
+/**
+ * A change whose first step is done and whose second has failed; no worker is there to hear of its
+ * end.
+ */
 async function failed() {
   const contract = await s.approved({ steps: [enable('checkout'), soak('30m')] });
   const job = await contract.activate({ as: s.keys.service });
@@ -59,7 +64,8 @@ test('a worker cannot prevent a rollback by claiming and finishing governance.en
   await expect(applier.call('fn_job_commit', { job_id: id, lease_token: token })).rejects.toThrow(
     'reserved_job_kind',
   );
-  await s.sql(`delete from writ_data.job_lease where lease_token = $1`, [token]); // the queue job is lost for good
+  // the queue job is lost for good
+  await s.sql(`delete from writ_data.job_lease where lease_token = $1`, [token]);
 
   await s.work();
   expect(await job.finished({ timeoutMs: 30_000 })).toMatchObject({ status: 'ROLLED_BACK' });

@@ -1,4 +1,6 @@
-/** One schedule stops no other, and a login of one tenant learns nothing of the others' schedules. */
+/**
+ * One schedule stops no other, and a login of one tenant learns nothing of the others' schedules.
+ */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Scheduler } from '../../src/schedules/scheduler.js';

@@ -74,7 +74,8 @@ describe('a step whose type touches another target than it says', () => {
       },
       read: async (input, context) => {
         const value = await flag.read(input, context);
-        if (value === 99) setImmediate(() => (lie.lies = false)); // the applier is replaced before the audit
+        // the applier is replaced before the audit
+        if (value === 99) setImmediate(() => (lie.lies = false));
         return value;
       },
     });

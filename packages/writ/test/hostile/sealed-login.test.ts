@@ -1,6 +1,6 @@
 /**
- * `p_actor` is the caller's word. The sealed record also names the database login of each call, which
- * PostgreSQL has authenticated, so nobody can act in another's name without a trace.
+ * `p_actor` is the caller's word. The sealed record also names the database login of each call,
+ * which PostgreSQL has authenticated, so nobody can act in another's name without a trace.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';

@@ -1,4 +1,6 @@
-/** Each process can hold the one role that it needs: nothing asks for more than its own loops use. */
+/**
+ * Each process can hold the one role that it needs: nothing asks for more than its own loops use.
+ */
 import { afterEach, expect, test, vi } from 'vitest';
 import { defineJob, Writ } from '../../src/index.js';
 import { scene } from '../governance/scene.js';

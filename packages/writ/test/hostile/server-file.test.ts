@@ -1,6 +1,7 @@
 /**
  * Whoever gives a person a folder, as a repository or an archive, cannot have the command line send
- * that person's passwords and keys to an address of their choice, nor have it run what the folder holds.
+ * that person's passwords and keys to an address of their choice, nor have it run what the folder
+ * holds.
  */
 import {
   chmodSync,
@@ -153,7 +154,8 @@ test('uses the record of a server only while nobody else can write it and that s
     const { server, ...rest } = JSON.parse(record) as { server: object };
     writeFileSync(recordFile(), JSON.stringify({ ...rest, server: { ...server, ...change } }));
   };
-  // A record that is older than the server: another process has its number, another server its port.
+  // A record that is older than the server: another process has its number, another server its
+  // port.
   for (const change of [
     { port },
     { pid: process.pid },
@@ -174,7 +176,8 @@ test.runIf(process.platform === 'linux')(
   async () => {
     plant(process.pid);
     mkdirSync(records(), { recursive: true, mode: 0o700 });
-    const adopt = start(['dev', '--adopt'], { cwd, env }); // fails, and leaves a record of the folder
+    // fails, and leaves a record of the folder
+    const adopt = start(['dev', '--adopt'], { cwd, env });
     expect((await adopt.ended).code).not.toBe(0);
     const stored = JSON.parse(readFileSync(recordFile(), 'utf8')) as object;
     writeFileSync(

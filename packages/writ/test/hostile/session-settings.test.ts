@@ -1,4 +1,7 @@
-/** Every login sets its own session up: no setting changes what a gate means, or what it leaves behind for others. */
+/**
+ * Every login sets its own session up: no setting changes what a gate means, or what it leaves
+ * behind for others.
+ */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { configure } from '../../src/index.js';
 import { scene } from '../governance/scene.js';

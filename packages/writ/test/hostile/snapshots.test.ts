@@ -1,4 +1,6 @@
-/** Snapshots of runs: the gate believes no position, tenant or status that the log does not have. */
+/**
+ * Snapshots of runs: the gate believes no position, tenant or status that the log does not have.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import {

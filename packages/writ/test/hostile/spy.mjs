@@ -6,7 +6,10 @@ import { canonicalize } from '../../dist/ledger/canonical.js';
 
 /** @typedef {Record<string, any[]>} Pool */
 
-/** @param {import('./catalogue.mjs').Client} admin @param {string} own the attackers' tenant @returns {Promise<{ own: Pool, foreign: Pool }>} */
+/**
+ * @param {import('./catalogue.mjs').Client} admin @param {string} own the attackers' tenant
+ * @returns {Promise<{ own: Pool, foreign: Pool }>}
+ */
 export async function spy(admin, own) {
   const parts = Object.entries(queries).map(
     ([name, sql]) =>
@@ -102,7 +105,9 @@ export class Known {
   mine = {};
   /** @type {Pool} */
   others = {};
-  /** Leases that it holds or held. @type {{ token: string, jobs: { id: string, kind: string }[] }[]} */
+  /**
+   * Leases that it holds or held. @type {{ token: string, jobs: { id: string, kind: string }[] }[]}
+   */
   leases = [];
   /** Every UUID that it was answered or could read in a view. @type {string[]} */
   read = [];
@@ -141,7 +146,10 @@ export class Known {
     return pool?.length ? this.random.pick(pool) : undefined;
   }
 
-  /** The lease that the arguments of one call are about: its newest, sometimes an older one. @type {{ token: string, jobs: { id: string, kind: string }[] } | undefined} */
+  /**
+   * The lease that the arguments of one call are about: its newest, sometimes an older one. @type
+   * {{ token: string, jobs: { id: string, kind: string }[] } | undefined}
+   */
   held = undefined;
 
   chooseLease() {

@@ -1,4 +1,7 @@
-/** One producer's plan stops nobody else: numbers have bounds, and a run that cannot be moved is set aside. */
+/**
+ * One producer's plan stops nobody else: numbers have bounds, and a run that cannot be moved is set
+ * aside.
+ */
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';

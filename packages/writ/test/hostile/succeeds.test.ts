@@ -1,4 +1,7 @@
-/** The generator passes the first check: every gate of the catalogue does what it is asked to, for every role that may call it. */
+/**
+ * The generator passes the first check: every gate of the catalogue does what it is asked to, for
+ * every role that may call it.
+ */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test } from 'vitest';
@@ -10,7 +13,10 @@ import { attackers, dismiss, Estate, mallory, people } from './estate.mjs';
 import { move, ready } from './moves.mjs';
 import { spy } from './spy.mjs';
 
-/** Gates that need a state which no plausible argument brings about, and where each is shown to work. */
+/**
+ * Gates that need a state which no plausible argument brings about, and where each is shown to
+ * work.
+ */
 const elsewhere: Record<string, string> = {
   fn_deployment_renew:
     'needs the id of the deployment, and ends what the other gates need: test/hostile/deployment.test.ts',

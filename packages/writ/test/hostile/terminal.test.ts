@@ -12,7 +12,10 @@ import { defineJob, principal } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { writ } from '../cli/run.js';
 
-/** Clears the screen, sets the title, hides, colours, goes back, writes backwards, and begins a line. */
+/**
+ * Clears the screen, sets the title, hides, colours, goes back, writes backwards, and begins a
+ * line.
+ */
 const hostile =
   'x\u001b[2J\u001b]0;owned\u0007\u001b[8m\u001b[31mred\u009b2K\u0085\r\b\u007f\u202eevil\u2066\u200b\u2028\n✓ forged';
 
@@ -65,7 +68,10 @@ afterEach(() => db.drop());
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what colours are made of.
 const withoutColours = (text: string) => text.replace(/\u001b\[(?:[0-9]|[1-9][0-9])m/g, '');
 
-/** Our colours are few; the hidden text and the red of the hostile ones are not among what these commands print beside them. */
+/**
+ * Our colours are few; the hidden text and the red of the hostile ones are not among what these
+ * commands print beside them.
+ */
 async function expectHarmless(args: readonly string[]): Promise<string> {
   const { stdout, stderr } = await writ(args, { env });
   const text = withoutColours(stdout + stderr);

@@ -108,7 +108,8 @@ test('an all-zero signature completes no step, even one that a hostile applier h
   });
   const contract = s.writ.contracts.handle(String(proposed.contract_id));
 
-  // The person, the service and the applier are hostile, and say that 99 stands there: what an undo would restore.
+  // The person, the service and the applier are hostile, and say that 99 stands there: what an undo
+  // would restore.
   const read = JSON.stringify({ 'flag:a': 99 });
   const ada = await enter(['writ_principal'], { principal_id: 'ada' });
   const { document } = await ada.call('fn_contract_preview', {
@@ -177,7 +178,8 @@ test('an all-zero signature completes no step, even one that a hostile applier h
     [contract.id],
   );
   const end = await s.writ.changes.handle(String(job?.job_id)).finished({ timeoutMs: 30_000 });
-  // What the hostile applier has begun was not signed either, so nobody undoes it: a person looks at it.
+  // What the hostile applier has begun was not signed either, so nobody undoes it: a person looks
+  // at it.
   expect(end).toMatchObject({ status: 'ROLLBACK_FAILED' });
   expect(await reason(contract.id)).toMatch(unsigned);
   expect(calls).toEqual([]);

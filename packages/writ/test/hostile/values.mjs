@@ -129,7 +129,10 @@ const jsons = [
   ...['{"refused": false}', '{"a": {"b": {"c": []}}}', deep, `"${'j'.repeat(200_000)}"`],
 ];
 
-/** A hostile value of a PostgreSQL type, as text. @param {Random} random @param {string} type @param {Knowledge} known @returns {any} */
+/**
+ * A hostile value of a PostgreSQL type, as text. @param {Random} random @param {string} type @param
+ * {Knowledge} known @returns {any}
+ */
 export function ofType(random, type, known) {
   if (random.next() < 0.06) return null;
   if (type.endsWith('[]')) {
@@ -192,7 +195,9 @@ export function randomUuid(random) {
   ].join('-');
 }
 
-/** An id as Writ makes them, of now or of another time. @param {Random} random @param {number} [at] */
+/**
+ * An id as Writ makes them, of now or of another time. @param {Random} random @param {number} [at]
+ */
 export function uuid7(random, at = Date.now()) {
   const time = Math.floor(at).toString(16).padStart(12, '0').slice(-12);
   const rest = randomUuid(random);
@@ -245,7 +250,10 @@ function leaf(random, known) {
   ])();
 }
 
-/** Changes one place of a JSON value. @param {Random} random @param {any} value @param {Knowledge} known @returns {any} */
+/**
+ * Changes one place of a JSON value. @param {Random} random @param {any} value @param {Knowledge}
+ * known @returns {any}
+ */
 export function mutateJson(random, value, known) {
   const copy = structuredClone(value);
   /** @type {{ holder: any, key: string | number }[]} */

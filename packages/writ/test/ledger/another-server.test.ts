@@ -1,6 +1,7 @@
 /**
- * A dump that is restored into another server: transactions are counted there from elsewhere, and may come to have the numbers again that old ones had. What
- * was sealed stays as it was sealed, and what is new is sealed once, in later segments.
+ * A dump that is restored into another server: transactions are counted there from elsewhere, and
+ * may come to have the numbers again that old ones had. What was sealed stays as it was sealed, and
+ * what is new is sealed once, in later segments.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob } from '../../src/index.js';
@@ -22,7 +23,10 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-/** Every row of the record is in a segment. What other databases of this server have open holds it up. */
+/**
+ * Every row of the record is in a segment. What other databases of this server have open holds it
+ * up.
+ */
 const seal = () =>
   until(async () => {
     await db.clock.advance('2s');
@@ -45,7 +49,10 @@ const segments = () =>
     'select s.segment::int as segment, r.batch_id, r.document from writ.event_seal s cross join lateral writ.fn_ledger_segment(s.segment) r',
   );
 
-/** The old server had counted a million transactions more before the last row of the record than this one has: an order that it might have had. */
+/**
+ * The old server had counted a million transactions more before the last row of the record than
+ * this one has: an order that it might have had.
+ */
 async function moveToAnotherServer(): Promise<void> {
   const superuser = await session(direct(db));
   await superuser.query('set session_replication_role = replica');
@@ -112,7 +119,8 @@ test('no row is sealed a second time there, not even one that was written after 
   await slow.query('begin');
   await slow.query('select pg_current_xact_id()');
   await writ.enqueue(chore);
-  await slow.query(`select writ.fn_job_kind_register('late', '{}', 'test')`); // an id after the enqueue's, in a transaction before it
+  // an id after the enqueue's, in a transaction before it
+  await slow.query(`select writ.fn_job_kind_register('late', '{}', 'test')`);
   await slow.query('commit');
   await slow.end();
   await seal();

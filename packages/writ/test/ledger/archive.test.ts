@@ -1,4 +1,7 @@
-/** Months of receipts are dropped when they have been archived, and not before; the archive and the database together verify as before. */
+/**
+ * Months of receipts are dropped when they have been archived, and not before; the archive and the
+ * database together verify as before.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,7 +76,8 @@ test('a month stays until it is archived, is dropped after its retention, and th
   await db.clock.advance('2h');
   await tick();
   expect(await months()).not.toContain(partition);
-  // The database alone cannot show them any more, and says so; with the archive it can; a new export into the archive adds what is new.
+  // The database alone cannot show them any more, and says so; with the archive it can; a new
+  // export into the archive adds what is new.
   expect((await writ.ledger.verify({ keys })).ok).toBe(false);
   expect(await writ.ledger.verify({ keys, archive: folder })).toMatchObject({
     ok: true,
@@ -117,7 +121,8 @@ test('a dump that is restored into another server goes on: nothing is sequenced 
   await receipts(1, 5);
   await tick();
   await receipts(6, 3); // in the dump, and not yet in the log
-  // Another server counts its transactions anew: seen from there, those of the dump are far in the future.
+  // Another server counts its transactions anew: seen from there, those of the dump are far in the
+  // future.
   const superuser = await session(direct(db));
   await superuser.query('set session_replication_role = replica');
   await superuser.query(

@@ -1,4 +1,6 @@
-/** RFC 8785, with the examples of the RFC itself, and what is refused because JSON would change it. */
+/**
+ * RFC 8785, with the examples of the RFC itself, and what is refused because JSON would change it.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { WritRefusal } from '../../src/errors/index.js';

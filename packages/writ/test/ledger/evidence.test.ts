@@ -1,6 +1,7 @@
 /**
- * What an auditor gets: signed checkpoints outside, exports, proofs of single receipts and events; and that whoever changes the database behind them, with
- * every right there is, is found out, at the first entry that is not what it was.
+ * What an auditor gets: signed checkpoints outside, exports, proofs of single receipts and events;
+ * and that whoever changes the database behind them, with every right there is, is found out, at
+ * the first entry that is not what it was.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -110,7 +111,8 @@ test('an export verifies offline, and is brought up to date in its folder', asyn
   await receipts('acme', 301, 500);
   await enqueue(5);
   await sign();
-  expect((await verifyExport(read, { keys, checkpoint: outside() })).ok).toBe(false); // the export is older than what is known outside
+  // the export is older than what is known outside
+  expect((await verifyExport(read, { keys, checkpoint: outside() })).ok).toBe(false);
   await writ.ledger.export(path);
   expect(await verifyExport(read, { keys, checkpoint: outside() })).toMatchObject({
     ok: true,

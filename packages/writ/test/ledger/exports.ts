@@ -1,4 +1,6 @@
-/** A ledger in memory, and its export as a map of files: what the tests of verification tamper with. */
+/**
+ * A ledger in memory, and its export as a map of files: what the tests of verification tamper with.
+ */
 import { hash } from 'node:crypto';
 import { canonicalEntry, canonicalize } from '../../src/ledger/canonical.js';
 import { type EventRow, eventsIn } from '../../src/ledger/event-row.js';

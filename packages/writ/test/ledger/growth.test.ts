@@ -1,4 +1,7 @@
-/** A proof that a log has only grown: whoever kept a checkpoint can check that everything it covered is still there, with the public key alone. */
+/**
+ * A proof that a log has only grown: whoever kept a checkpoint can check that everything it covered
+ * is still there, with the public key alone.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { consistencyProof } from '../../src/ledger/merkle.js';
 import { keyOfSeed, privateKeyText, publicKeyText, signCheckpoint } from '../../src/ledger/note.js';

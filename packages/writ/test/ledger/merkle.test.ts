@@ -1,4 +1,7 @@
-/** The tree of RFC 6962: the inputs that certificate transparency tests itself with, a second implementation after the RFC's words, and Go's. */
+/**
+ * The tree of RFC 6962: the inputs that certificate transparency tests itself with, a second
+ * implementation after the RFC's words, and Go's.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -39,7 +42,10 @@ const roots = [
   '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
 ];
 
-/** RFC 6962 §2.1 word for word, on entries, with another hash implementation: slow, and simple enough to be believed. */
+/**
+ * RFC 6962 §2.1 word for word, on entries, with another hash implementation: slow, and simple
+ * enough to be believed.
+ */
 const sha = (...parts: Uint8Array[]) =>
   new Uint8Array(createHash('sha256').update(Buffer.concat(parts)).digest());
 const split = (n: number) => 2 ** Math.floor(Math.log2(n - 1));
@@ -211,7 +217,8 @@ describe('a proof is refused', () => {
     expect(() => check([])).toThrow(refused(/too short/));
     expect(() => check(proof.toReversed())).toThrow(refused(/lead/));
     expect(() => check(proof, 4)).toThrow(refused(/lead/));
-    expect(() => check(proof, 5, 16, leaf)).not.toThrow(); // A tree of 16 has a path as long for this leaf; only the root ties the size.
+    // A tree of 16 has a path as long for this leaf; only the root ties the size.
+    expect(() => check(proof, 5, 16, leaf)).not.toThrow();
     expect(() => check(proof, 5, 17)).toThrow(refused(/short/));
     expect(() => check(proof, 5, 8)).toThrow(refused(/long/));
     expect(() => check(proof, 5, 11, leafHash(d[4]!))).toThrow(refused(/lead/));

@@ -1,6 +1,6 @@
 /**
- * Missing evidence is a finding: verification fails on each of these, says what is missing and what to
- * do, and passes only if the auditor waives exactly that by name.
+ * Missing evidence is a finding: verification fails on each of these, says what is missing and what
+ * to do, and passes only if the auditor waives exactly that by name.
  */
 import { describe, expect, test } from 'vitest';
 import { canonicalize } from '../../src/ledger/canonical.js';

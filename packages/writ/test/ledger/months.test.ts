@@ -1,4 +1,7 @@
-/** Receipts are kept by month. A month that nobody has made in advance is no reason to refuse anything. */
+/**
+ * Receipts are kept by month. A month that nobody has made in advance is no reason to refuse
+ * anything.
+ */
 import { afterEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 

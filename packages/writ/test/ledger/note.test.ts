@@ -1,4 +1,7 @@
-/** Keys, signed notes and checkpoints: what Go's sumdb/note wrote is read, what we write is byte for byte the same, and what is malformed is refused. */
+/**
+ * Keys, signed notes and checkpoints: what Go's sumdb/note wrote is read, what we write is byte for
+ * byte the same, and what is malformed is refused.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {

@@ -1,6 +1,6 @@
 /**
- * Signatures, checkpoints from outside, and restores: what a cut or replaced log cannot forge without the key, and what nobody can hide from one who has kept a
- * checkpoint.
+ * Signatures, checkpoints from outside, and restores: what a cut or replaced log cannot forge
+ * without the key, and what nobody can hide from one who has kept a checkpoint.
  */
 import { describe, expect, test } from 'vitest';
 import { consistencyProof } from '../../src/ledger/merkle.js';

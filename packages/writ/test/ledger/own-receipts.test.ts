@@ -1,4 +1,7 @@
-/** What the gates of the ledger write about itself is checked against the schemas that everybody else's receipts have to fit. */
+/**
+ * What the gates of the ledger write about itself is checked against the schemas that everybody
+ * else's receipts have to fit.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

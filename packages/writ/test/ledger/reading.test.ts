@@ -1,4 +1,7 @@
-/** `writ.ledger` as a reader: receipts by log, subject, person, reason and time; logs and checkpoints. */
+/**
+ * `writ.ledger` as a reader: receipts by log, subject, person, reason and time; logs and
+ * checkpoints.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ListedReceipt, Page, ReceiptFilter, Writ } from '../../src/index.js';
 import { keyOfSeed, privateKeyText } from '../../src/ledger/note.js';

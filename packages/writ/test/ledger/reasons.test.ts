@@ -1,4 +1,7 @@
-/** Every reason keeps what its declaration says. What is tried is worked out from the schemas, so that a reason added later is tried as well. */
+/**
+ * Every reason keeps what its declaration says. What is tried is worked out from the schemas, so
+ * that a reason added later is tried as well.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { exampleReceipt } from '../../../../scripts/receipts.mjs';

@@ -254,7 +254,8 @@ describe('an erasable value', () => {
 });
 
 describe('the id of a receipt', () => {
-  // printf '019a8a526c0070008000000000000001%08x' 0 | xxd -r -p | sha256sum, its first 16 bytes, with version and variant set.
+  // printf '019a8a526c0070008000000000000001%08x' 0 | xxd -r -p | sha256sum, its first 16 bytes,
+  // with version and variant set.
   test.each([
     [0, '721e6b1e-3fbc-44f0-8d18-cde0b9672178'],
     [1, 'ffac2ecf-e3b9-4f7c-9939-9b3b4818cf8c'],

@@ -1,4 +1,7 @@
-/** Receipts for tests, written as the layers above will write them: entries in canonical form, in one call, in the caller's transaction. */
+/**
+ * Receipts for tests, written as the layers above will write them: entries in canonical form, in
+ * one call, in the caller's transaction.
+ */
 import { randomUUID } from 'node:crypto';
 import { canonicalize } from '../../src/ledger/canonical.js';
 

@@ -1,4 +1,7 @@
-/** Events of runs are sealed through the row of the record that was written with them: proven one by one, and found when somebody changes them. */
+/**
+ * Events of runs are sealed through the row of the record that was written with them: proven one by
+ * one, and found when somebody changes them.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob, definePlan, type Writ } from '../../src/index.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../../src/ledger/note.js';

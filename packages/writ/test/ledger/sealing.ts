@@ -1,4 +1,7 @@
-/** What a worker does on the side, done now: everything in the record is sealed. What other databases of this server have open holds it up. */
+/**
+ * What a worker does on the side, done now: everything in the record is sealed. What other
+ * databases of this server have open holds it up.
+ */
 import type { TestDatabase } from '../../src/testing/index.js';
 import { until } from '../races/sessions.js';
 

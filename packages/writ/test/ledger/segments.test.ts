@@ -1,4 +1,7 @@
-/** Events that were sealed: what stands in the export is what was sealed, row by row, or the bad row is named. */
+/**
+ * Events that were sealed: what stands in the export is what was sealed, row by row, or the bad row
+ * is named.
+ */
 import { describe, expect, test } from 'vitest';
 import { canonicalize } from '../../src/ledger/canonical.js';
 import { eventId, eventOf } from '../../src/ledger/event-row.js';

@@ -1,4 +1,7 @@
-/** Receipts get their places in the logs after they are committed, exactly once, whoever writes and whoever sequences. */
+/**
+ * Receipts get their places in the logs after they are committed, exactly once, whoever writes and
+ * whoever sequences.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CompactRange, leafHash } from '../../src/ledger/merkle.js';
 import { toHex, utf8 } from '../../src/ledger/text.js';
@@ -36,7 +39,10 @@ const head = async (log: string) =>
     await db.query('select size::int as size, root from writ.ledger_log where log_id = $1', [log])
   )[0] as { size: number; root: string };
 
-/** The log is dense, each leaf is the hash of its entry, and the root is that of a tree made by other means. */
+/**
+ * The log is dense, each leaf is the hash of its entry, and the root is that of a tree made by
+ * other means.
+ */
 async function check(log: string): Promise<number> {
   const rows = await entries(log);
   const tree = new CompactRange();
@@ -109,7 +115,8 @@ test('a receipt of the youngest transaction is not passed over when an older one
   await append(b, from('acme', 'young', 1, 2));
   await append(a, from('acme', 'old', 1, 3)); // larger numbers in an older transaction
   await a.query('commit');
-  expect((await tick()).sequenced).toBe(3); // b is younger than every transaction that has ended: no snapshot lists it as open
+  // b is younger than every transaction that has ended: no snapshot lists it as open
+  expect((await tick()).sequenced).toBe(3);
   await b.query('commit');
   expect((await tick()).sequenced).toBe(2);
   expect((await tick()).sequenced).toBe(0);
@@ -152,7 +159,8 @@ test('numbers that were rolled back are not looked for for ever, even while ther
     return missing();
   };
   for (let links = 0; links < 10; links++) await link();
-  // Transactions of other databases on the server hold it up too, for moments: then the chain goes on, slowly.
+  // Transactions of other databases on the server hold it up too, for moments: then the chain goes
+  // on, slowly.
   await expect.poll(link, { timeout: 60_000, interval: 300 }).toBeLessThanOrEqual(4);
   await b.query('rollback');
   await expect.poll(() => tick().then(missing), { timeout: 60_000 }).toBe(0);

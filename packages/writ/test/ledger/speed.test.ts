@@ -1,4 +1,7 @@
-/** How fast an export is verified. It prints what it measured; how fast a machine has to be is nobody's promise. */
+/**
+ * How fast an export is verified. It prints what it measured; how fast a machine has to be is
+ * nobody's promise.
+ */
 import { expect, test } from 'vitest';
 import { check, TestLedger } from './exports.js';
 

@@ -1,6 +1,7 @@
 /**
- * Tenants. What is signed, archived or accepted is so for all of them, and a segment of the record holds events of all: with `set local writ.tenant`,
- * the first is refused and the second is not there. A tenant has its own log, and sees no other.
+ * Tenants. What is signed, archived or accepted is so for all of them, and a segment of the record
+ * holds events of all: with `set local writ.tenant`, the first is refused and the second is not
+ * there. A tenant has its own log, and sees no other.
  */
 import { describe, expect, test } from 'vitest';
 import { readSchemaObjects } from '../../src/database/schema.js';
@@ -34,7 +35,8 @@ const gates = sharedGates(async (fresh) => {
   await receipts('acme', 301, 2);
   await receipts('globex', 301, 2);
   await db.query(`select writ.fn_ledger_tick('test')`);
-  await db.query(`select writ_data.make_receipt_partition('2020-01-15')`); // a month that can be archived
+  // a month that can be archived
+  await db.query(`select writ_data.make_receipt_partition('2020-01-15')`);
 });
 
 /** One statement in a transaction of its own, bound to a tenant, or to none: ''. */

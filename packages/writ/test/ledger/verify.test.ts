@@ -1,4 +1,7 @@
-/** An export that nobody touched verifies; one that somebody touched does not, and the first bad entry is named. Nothing is trusted but the key and what is outside. */
+/**
+ * An export that nobody touched verifies; one that somebody touched does not, and the first bad
+ * entry is named. Nothing is trusted but the key and what is outside.
+ */
 import { describe, expect, test } from 'vitest';
 import { canonicalEntry } from '../../src/ledger/canonical.js';
 import { leafHash } from '../../src/ledger/merkle.js';
@@ -222,7 +225,10 @@ test('a checkpoint that claims more entries than there ever were is not followed
 });
 
 describe('entries that were tampered with together with their tiles', () => {
-  /** Everything is computed again but the signature: what somebody with the files and without the key can do. */
+  /**
+   * Everything is computed again but the signature: what somebody with the files and without the
+   * key can do.
+   */
   const rebuilt = (change: (entries: Uint8Array[]) => Uint8Array[]) => {
     const ledger = sampleLedger();
     const note = ledger.export().get('logs/acme/checkpoint')!;

@@ -1,4 +1,7 @@
-/** Nobody has to turn the ledger: a worker that does nothing but its jobs puts receipts into their logs and seals the record, within about a second. */
+/**
+ * Nobody has to turn the ledger: a worker that does nothing but its jobs puts receipts into their
+ * logs and seals the record, within about a second.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -38,7 +41,8 @@ test('an event is sealed within about a second, and the seal is in the log of th
     `select id from writ.event_outbox where event_subject_ref = $1 and event_type = 'dot.job.enqueued'`,
     [jobId],
   );
-  // The second begins when no transaction of this server that was open before is so any more: those of other databases count too.
+  // The second begins when no transaction of this server that was open before is so any more: those
+  // of other databases count too.
   await until(async () => {
     const [row] = await db.query(
       `select pg_snapshot_xmin(pg_current_snapshot()) > b.xid as free from writ_data.event_batch b where b.batch_id = writ_data.batch_of($1)`,

@@ -1,4 +1,7 @@
-/** Values that do not fit a schema, worked out from the schema alone: of every other type, beyond each bound, and wrong in each part. */
+/**
+ * Values that do not fit a schema, worked out from the schema alone: of every other type, beyond
+ * each bound, and wrong in each part.
+ */
 export interface Schema {
   readonly type?: string;
   readonly description?: string;

@@ -1,7 +1,9 @@
 /**
- * Every (state, event) pair of every machine, tried on a real job that was brought into the state through the gates. What the machine
- * allows leads to one of the states it declares; what it does not allow is refused, or does nothing where the clock calls it, and then
- * every table is as it was. Where a state can be reached in several ways that the machine tells apart (`when`), each way is tried.
+ * Every (state, event) pair of every machine, tried on a real job that was brought into the state
+ * through the gates. What the machine allows leads to one of the states it declares; what it does
+ * not allow is refused, or does nothing where the clock calls it, and then every table is as it
+ * was. Where a state can be reached in several ways that the machine tells apart (`when`), each way
+ * is tried.
  */
 import { describe, expect, test } from 'vitest';
 import {
@@ -144,7 +146,10 @@ async function due(subject: Subject): Promise<Subject> {
   return subject;
 }
 
-/** How each event is brought about. Those of the clock come by moving it, and are a no-op where they do not apply. */
+/**
+ * How each event is brought about. Those of the clock come by moving it, and are a no-op where they
+ * do not apply.
+ */
 const causes: Record<JobEvent, { byClock: boolean; cause: (subject: Subject) => Promise<Answer> }> =
   {
     enqueue: { byClock: false, cause: ({ id }) => gates.enqueueMany([{ id, kind: 'chore' }]) },
@@ -188,7 +193,10 @@ async function after(
   return gates.call(gate, parameters);
 }
 
-/** A tick does everything that is due; to see one of its events alone, the others are switched off or out of reach. */
+/**
+ * A tick does everything that is due; to see one of its events alone, the others are switched off
+ * or out of reach.
+ */
 async function isolate(event: JobEvent): Promise<void> {
   if (event !== 'due' && event !== 'deadline') return;
   // A setting has a receipt, and the test clock may stand in a month that has no partition yet.
@@ -215,7 +223,8 @@ describe.each(Object.entries(ways))('a job that is %s', (_, { state, reach }) =>
     const allowed = nextStates(job, state, event);
     const refused = answer.refused === true || answer.code === 'WR001';
     if (allowed.length === 0 || refused) {
-      // Refused, or nothing to do: in a state that allows the event this can happen too, for a reason the machine does not draw.
+      // Refused, or nothing to do: in a state that allows the event this can happen too, for a
+      // reason the machine does not draw.
       expect(now).toBe(state);
       expect(changed).toEqual({});
     }
@@ -227,7 +236,10 @@ describe.each(Object.entries(ways))('a job that is %s', (_, { state, reach }) =>
   });
 });
 
-/** The exact outcome of each declared transition: the event, the way into the state, and where it ends. */
+/**
+ * The exact outcome of each declared transition: the event, the way into the state, and where it
+ * ends.
+ */
 const outcomes: [way: string, event: JobEvent, to: JobState][] = [
   ['queued', 'claim', 'leased'],
   ['queued after a release', 'claim', 'leased'],

@@ -1,4 +1,7 @@
-/** The guards in the database: what no gate would do is rejected even when the owner of the tables, or a superuser, tries it by hand. */
+/**
+ * The guards in the database: what no gate would do is rejected even when the owner of the tables,
+ * or a superuser, tries it by hand.
+ */
 import { describe, expect, test } from 'vitest';
 import { execution } from '../../src/machines/index.js';
 import { type DatabaseError, sharedGates } from '../queue/gates/harness.js';
@@ -10,7 +13,10 @@ const legal = new Set(execution.transitions.map((t) => `${t.from}>${t.to}`));
 legal.add('COMMITTED>COMMITTED');
 const pairs = stored.flatMap((from) => stored.map((to) => [from, to] as const));
 
-/** An execution in a stored state, written by hand so that only the guard stands between it and the next. */
+/**
+ * An execution in a stored state, written by hand so that only the guard stands between it and the
+ * next.
+ */
 const columns: Record<string, string> = {
   COMMITTED: `status = 'COMMITTED', abort_kind = null, final = false, committed_at = now(), finished_at = null`,
   DONE: `status = 'DONE', abort_kind = null, final = false, committed_at = now(), finished_at = now()`,
@@ -45,7 +51,8 @@ describe('a direct UPDATE of an execution', () => {
 
   test('as the owner of the table is guarded too', async () => {
     const id = await insert('DONE');
-    // Several statements in one message are one transaction: the error ends it, and the role with it.
+    // Several statements in one message are one transaction: the error ends it, and the role with
+    // it.
     await gates.raises('WR002', /illegal_transition/, () =>
       gates.db.query(
         `set local role writ_owner; update writ_data.job_execution set ${columns.ABORTED} where job_id = '${id}'`,

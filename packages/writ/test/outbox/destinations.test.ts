@@ -4,7 +4,8 @@ import { session } from '../races/sessions.js';
 import { scene } from './scene.js';
 
 const s = scene();
-// A new one begins where no transaction is open, in any database of the server: it may be told a little of what was before.
+// A new one begins where no transaction is open, in any database of the server: it may be told a
+// little of what was before.
 const put = async (
   name: string,
   more: { types?: string[]; tenant?: string; since?: Date; config?: Record<string, unknown> } = {},
@@ -203,7 +204,8 @@ test('what was sent is written down, and found', async () => {
   expect((await s.writ.destinations.deliveries('d')).items).toHaveLength(2);
 });
 
-// What is kept -------------------------------------------------------------------------------------------------------
+// What is kept
+// -------------------------------------------------------------------------------------------------------
 
 /** A day of the record, forty days old, with one call in it. */
 async function oldDay(): Promise<string> {

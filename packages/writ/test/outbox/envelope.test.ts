@@ -21,7 +21,10 @@ const fact: Fact = {
   data: { stepId: 'charge' },
 };
 
-/** The rules of the specification for attributes, by themselves: names, types, strings without control characters. */
+/**
+ * The rules of the specification for attributes, by themselves: names, types, strings without
+ * control characters.
+ */
 function broken(event: object): string[] {
   return Object.entries(event).flatMap(([name, value]) => {
     if (name === 'data') return [];

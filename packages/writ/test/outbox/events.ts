@@ -27,7 +27,10 @@ export function eventOf(
   });
 }
 
-/** Whether every run's events are in the order of their numbers, as far as they are there; a repeated one may follow itself. */
+/**
+ * Whether every run's events are in the order of their numbers, as far as they are there; a
+ * repeated one may follow itself.
+ */
 export function inOrder(events: readonly { partitionkey: string; sequence?: string }[]): boolean {
   const last = new Map<string, string>();
   return events.every(({ partitionkey, sequence = '' }) => {

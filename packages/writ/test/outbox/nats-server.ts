@@ -1,4 +1,7 @@
-/** A real nats-server with JetStream, on loopback, that can be killed and started again on what it has stored. */
+/**
+ * A real nats-server with JetStream, on loopback, that can be killed and started again on what it
+ * has stored.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -5,7 +5,8 @@ import { scene } from './scene.js';
 
 const s = scene();
 const types = ['dot.run.*'];
-// A new one begins where no transaction is open, in any database of the server: it may be told a little of what was before.
+// A new one begins where no transaction is open, in any database of the server: it may be told a
+// little of what was before.
 const put = async (
   name = 'd',
   more: { bus?: 'webhook' | 'nats'; types?: string[]; tenant?: string } = {},
@@ -98,7 +99,10 @@ test('a transaction that commits late is not skipped', async () => {
   await late.end();
 });
 
-/** As if the database had been dumped on a server that had come further, and restored on this one: what is there has numbers that are far ahead. */
+/**
+ * As if the database had been dumped on a server that had come further, and restored on this one:
+ * what is there has numbers that are far ahead.
+ */
 const restored = () =>
   s.db.query(
     `do $$ begin

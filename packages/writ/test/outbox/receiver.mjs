@@ -13,7 +13,10 @@ if (!file) throw new Error('usage: receiver.mjs LOG [PORT] [SECRET...]');
 const log = openSync(file, 'a');
 const keys = secrets.map((secret) => Buffer.from(secret.replace('whsec_', ''), 'base64'));
 
-/** @typedef {{ mode: string, status?: number, retryAfter?: string, ms?: number, times?: number, partitionkey?: string, id?: string }} Rule */
+/**
+ * @typedef {{ mode: string, status?: number, retryAfter?: string, ms?: number, times?: number,
+ * partitionkey?: string, id?: string }} Rule
+ */
 /** @type {Rule[]} */
 let rules = [];
 let underWay = 0;

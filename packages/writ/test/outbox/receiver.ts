@@ -1,4 +1,7 @@
-/** Starts the receiver of webhooks in a process of its own, tells it how to answer, and reads what it got. It ends with the test. */
+/**
+ * Starts the receiver of webhooks in a process of its own, tells it how to answer, and reads what
+ * it got. It ends with the test.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** What a relay promises: everything, in the order of each run, and more than once only where something broke. */
+/**
+ * What a relay promises: everything, in the order of each run, and more than once only where
+ * something broke.
+ */
 import { expect, test } from 'vitest';
 import { onFaultPoint } from '../../src/testing/index.js';
 import { session, until } from '../races/sessions.js';
@@ -7,7 +10,8 @@ import { MemoryBus, scene } from './scene.js';
 
 const s = scene();
 const types = ['dot.run.*'];
-// A new one begins where no transaction is open, in any database of the server: it may be told a little of what was before.
+// A new one begins where no transaction is open, in any database of the server: it may be told a
+// little of what was before.
 const put = async (
   name = 'd',
   more: { bus?: 'webhook' | 'nats'; types?: string[]; tenant?: string } = {},
@@ -30,7 +34,8 @@ const firstOf = async (run: string) =>
     )[0]?.n,
   ) + 1;
 
-// Order and failures -------------------------------------------------------------------------------------------------
+// Order and failures
+// -------------------------------------------------------------------------------------------------
 
 test('the events of a run arrive in their order, however often some of them fail, and all of them arrive', async () => {
   const runs = await Promise.all(range(1, 10).map(() => s.run()));
@@ -167,7 +172,8 @@ test('an event that nobody wants does not keep a quiet destination from what com
   expect(await destination()).toMatchObject({ failures: 0 });
 });
 
-// Down and paused ----------------------------------------------------------------------------------------------------
+// Down and paused
+// ----------------------------------------------------------------------------------------------------
 
 test.each(['down', 'fail'] as const)(
   'a destination that is %s for an hour costs few rows and few calls, and nothing is dead or missing',
@@ -322,7 +328,8 @@ test('a destination that does not answer within the turn does not keep the turn'
   expect(await destination()).toMatchObject({ failures: 0, undelivered: 0 });
 });
 
-// Replays ------------------------------------------------------------------------------------------------------------
+// Replays
+// ------------------------------------------------------------------------------------------------------------
 
 test('a replay since a moment tells it all once more with the same ids, also while events fail and while a relay has the turn', async () => {
   const [bad, good] = [await s.run(), await s.run()];
@@ -390,7 +397,8 @@ test('a replay tells also of a transaction that was open at that moment', async 
   expect(s.bus.accepted.slice(told).map(({ partitionkey }) => partitionkey)).toContain(other);
 });
 
-// Several relays, and relays that die -------------------------------------------------------------------------------
+// Several relays, and relays that die
+// -------------------------------------------------------------------------------
 
 test('two relays of four loops share the destinations, and nothing is told twice', async () => {
   const runs = await Promise.all(range(1, 12).map(() => s.run()));

@@ -1,4 +1,7 @@
-/** A database, runs whose logs grow by one event at a time, and a bus in memory that keeps what it was given and answers as a test likes. */
+/**
+ * A database, runs whose logs grow by one event at a time, and a bus in memory that keeps what it
+ * was given and answers as a test likes.
+ */
 import { afterEach, beforeEach } from 'vitest';
 import {
   defineJob,
@@ -15,7 +18,9 @@ import { type Session, until } from '../races/sessions.js';
 
 type Answer = 'ok' | 'fail' | 'refuse' | 'down' | 'gone' | 'hang';
 
-/** Events of one run are sent in their order, and behind one that failed none; runs side by side. */
+/**
+ * Events of one run are sent in their order, and behind one that failed none; runs side by side.
+ */
 export class MemoryBus implements Bus {
   readonly name = 'memory';
   /** What arrived, also what was not accepted. */
@@ -79,12 +84,18 @@ export interface Scene {
   readonly bus: MemoryBus;
   /** A run with its first event, RunStarted, and StepStarted; nobody works on it. */
   run(tenant?: string): Promise<string>;
-  /** Appends events to the log of a run, as one call of a gate; `on`: in the transaction of this session. */
+  /**
+   * Appends events to the log of a run, as one call of a gate; `on`: in the transaction of this
+   * session.
+   */
   append(run: string, times?: number, on?: Session, type?: string): Promise<void>;
   relay(options?: Partial<RelayOptions>): Promise<Relay>;
   /** Works until there is nothing to do now. */
   drain(options?: Partial<RelayOptions>): Promise<void>;
-  /** Resolves when nothing of now is hidden by a transaction in another database: other tests share the server, and its numbers. */
+  /**
+   * Resolves when nothing of now is hidden by a transaction in another database: other tests share
+   * the server, and its numbers.
+   */
   settled(): Promise<void>;
   setting(key: string, value: number): Promise<void>;
   undelivered(name?: string): Promise<

@@ -283,7 +283,8 @@ describe('a connection', () => {
   });
 
   test('that the other end closed while it was idle costs no attempt', async () => {
-    // Answers one request per connection, and closes on the next without a word, as a server does whose keep-alive has just run out.
+    // Answers one request per connection, and closes on the next without a word, as a server does
+    // whose keep-alive has just run out.
     const seen = new WeakSet<object>();
     const server = createServer((socket) => {
       socket.on('error', () => {});

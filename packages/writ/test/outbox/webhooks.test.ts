@@ -1,4 +1,7 @@
-/** The signature of webhooks, at both ends, against the package that the authors of Standard Webhooks publish. */
+/**
+ * The signature of webhooks, at both ends, against the package that the authors of Standard
+ * Webhooks publish.
+ */
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import {

@@ -1,11 +1,17 @@
-/** What does not go through a pooler, and why. One list: the configuration of the tests, the setup that skips, and the test that it is true read it. */
+/**
+ * What does not go through a pooler, and why. One list: the configuration of the tests, the setup
+ * that skips, and the test that it is true read it.
+ */
 
 export interface FileException {
   readonly file: string;
   readonly why: string;
 }
 
-/** Files that have no way through a pooler, because they speak to no database or to one that they start themselves. */
+/**
+ * Files that have no way through a pooler, because they speak to no database or to one that they
+ * start themselves.
+ */
 export const files: readonly FileException[] = [
   { file: 'test/demo/demo.test.ts', why: 'the demo starts a server of its own' },
   { file: 'test/cli/dev.test.ts', why: '`writ dev` starts a server of its own' },

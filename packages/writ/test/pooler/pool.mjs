@@ -1,18 +1,24 @@
 // @ts-check
 /**
- * A connection pool in transaction mode that is as unkind as the mode allows. A client has a backend from the first message of a transaction to the
- * end of it; then the backend runs DISCARD ALL, and the client's next transaction gets another one. So nothing that a session remembers (SET,
- * LISTEN, prepared statements, advisory locks, temporary tables) is there the next time, and a program that counts on it fails at once, not on a busy day.
+ * A connection pool in transaction mode that is as unkind as the mode allows. A client has a
+ * backend from the first message of a transaction to the end of it; then the backend runs DISCARD
+ * ALL, and the client's next transaction gets another one. So nothing that a session remembers
+ * (SET, LISTEN, prepared statements, advisory locks, temporary tables) is there the next time, and
+ * a program that counts on it fails at once, not on a busy day.
  *
- * One process of its own: `node pool.mjs HOST PORT`, told its own port by message to the parent, ended by the parent's end. It passes messages on as
- * they are and reads as much of PostgreSQL's protocol (version 3) as that takes: where a message ends, what begins a transaction (anything), and
- * what ends one (ReadyForQuery with status `I`). Backends are opened with what the client gave at its start, password included, and shared by clients
- * that gave the same; a password is all that the server may ask for. Requests to cancel are dropped.
+ * One process of its own: `node pool.mjs HOST PORT`, told its own port by message to the parent,
+ * ended by the parent's end. It passes messages on as they are and reads as much of PostgreSQL's
+ * protocol (version 3) as that takes: where a message ends, what begins a transaction (anything),
+ * and what ends one (ReadyForQuery with status `I`). Backends are opened with what the client gave
+ * at its start, password included, and shared by clients that gave the same; a password is all that
+ * the server may ask for. Requests to cancel are dropped.
  */
 import { connect, createServer } from 'node:net';
 
 const [host, port] = process.argv.slice(2);
-/** Idle backends go soon: one that stays is in the way of who wants to drop or copy its database. */
+/**
+ * Idle backends go soon: one that stays is in the way of who wants to drop or copy its database.
+ */
 const idleMs = 500;
 const sslRequest = 80877103;
 const gssRequest = 80877104;
@@ -172,7 +178,10 @@ class Pool {
     this.password = password;
   }
 
-  /** Another backend than the client had last, and of those the one that has rested longest. @param {Backend | undefined} last @returns {Promise<Backend>} */
+  /**
+   * Another backend than the client had last, and of those the one that has rested longest. @param
+   * {Backend | undefined} last @returns {Promise<Backend>}
+   */
   take(last) {
     const index = this.#free.findIndex((backend) => backend !== last);
     const [rested] = index < 0 ? [] : this.#free.splice(index, 1);
@@ -219,7 +228,10 @@ class Client {
   /** @type {Backend | undefined} */
   #last;
   #taking = false;
-  /** ReadyForQuery is due. Until it is here nothing more is passed on, because what follows may belong to another backend. */
+  /**
+   * ReadyForQuery is due. Until it is here nothing more is passed on, because what follows may
+   * belong to another backend.
+   */
   #answering = false;
   /** @type {{ type: string, bytes: Buffer }[]} */
   #waiting = [];
@@ -265,7 +277,10 @@ class Client {
     }
   }
 
-  /** The server judges the password: the first backend of these parameters is opened before the client is let in. @param {Buffer} body */
+  /**
+   * The server judges the password: the first backend of these parameters is opened before the
+   * client is let in. @param {Buffer} body
+   */
   #enter(body) {
     const pool = poolOf(
       /** @type {Record<string, string>} */ (this.#parameters),
@@ -331,7 +346,9 @@ class Client {
     this.#pass();
   }
 
-  /** The backend is gone, and with it the transaction. What the server said last has been passed on. */
+  /**
+   * The backend is gone, and with it the transaction. What the server said last has been passed on.
+   */
   lost() {
     this.#backend = undefined;
     this.socket.end();

@@ -1,6 +1,7 @@
 /**
- * The pool that is meant to be mean, shown to be: a suite that goes through it proves nothing about sessions if they live on behind it. It stands
- * before the server of the run, in a process of its own.
+ * The pool that is meant to be mean, shown to be: a suite that goes through it proves nothing about
+ * sessions if they live on behind it. It stands before the server of the run, in a process of its
+ * own.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import pg from 'pg';

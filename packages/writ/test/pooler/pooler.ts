@@ -1,6 +1,7 @@
 /**
- * Puts a pooler in transaction mode before a server: `mean`, the pool of this folder, or `pgbouncer`, the real one, as Debian installs it. Either is a
- * process of its own, on loopback, that `stop` ends.
+ * Puts a pooler in transaction mode before a server: `mean`, the pool of this folder, or
+ * `pgbouncer`, the real one, as Debian installs it. Either is a process of its own, on loopback,
+ * that `stop` ends.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +35,10 @@ async function startMean(server: string): Promise<Pooler> {
   return { connectionString: through(server, own), stop: () => end(child) };
 }
 
-/** It has to know passwords to pass them on, and roles come and go in the tests: so the server must let loopback in without one. */
+/**
+ * It has to know passwords to pass them on, and roles come and go in the tests: so the server must
+ * let loopback in without one.
+ */
 async function startPgbouncer(server: string): Promise<Pooler> {
   const binary = pgbouncerBinary();
   if (!binary) throw new Error('pgbouncer is not installed; on Debian: apt-get install pgbouncer');

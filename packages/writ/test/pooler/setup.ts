@@ -1,4 +1,7 @@
-/** Before each test of a run through a pooler: skips, with its reason, what the list of exceptions names. */
+/**
+ * Before each test of a run through a pooler: skips, with its reason, what the list of exceptions
+ * names.
+ */
 import { beforeEach } from 'vitest';
 import { tests } from './exceptions.js';
 

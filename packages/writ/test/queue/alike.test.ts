@@ -1,4 +1,7 @@
-/** The short way into the queue and the long one answer the same, and leave the same behind, whatever they are given. */
+/**
+ * The short way into the queue and the long one answer the same, and leave the same behind,
+ * whatever they are given.
+ */
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -81,7 +84,10 @@ const seen = async () => [
   ),
 ];
 
-/** Runs one way in a transaction that is taken back: its answer, or the code of its error, and what it left. */
+/**
+ * Runs one way in a transaction that is taken back: its answer, or the code of its error, and what
+ * it left.
+ */
 async function tried(
   way: (given: Call) => Promise<unknown>,
   given: Call,

@@ -1,6 +1,7 @@
 /**
- * Bad input, each kind by name, through SQL and, where it can come that way, through the TypeScript API. The promise is always the same:
- * a coded refusal, or an error of the registry, and nothing changed.
+ * Bad input, each kind by name, through SQL and, where it can come that way, through the TypeScript
+ * API. The promise is always the same: a coded refusal, or an error of the registry, and nothing
+ * changed.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';

@@ -1,4 +1,7 @@
-/** Every number has bounds, at the gate and before it: one that nobody can work with is refused and stops nobody. */
+/**
+ * Every number has bounds, at the gate and before it: one that nobody can work with is refused and
+ * stops nobody.
+ */
 import { describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { defineJob, type WorkerOptions } from '../../src/index.js';

@@ -1,4 +1,7 @@
-/** Many jobs at once and claims by parameter name, from any session: what the tests of lanes, limits and shares have in common. */
+/**
+ * Many jobs at once and claims by parameter name, from any session: what the tests of lanes, limits
+ * and shares have in common.
+ */
 import { expect } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 

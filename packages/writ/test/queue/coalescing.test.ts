@@ -1,6 +1,7 @@
 /**
- * Enqueues that are asked for at the same time travel together. What a caller is promised does not change by that: its own answer, its own
- * refusal, and a job that is there once whatever happens to the connection.
+ * Enqueues that are asked for at the same time travel together. What a caller is promised does not
+ * change by that: its own answer, its own refusal, and a job that is there once whatever happens to
+ * the connection.
  */
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -91,13 +92,15 @@ test('a batch whose connection is cut while it is written is sent again: nothing
   const admin = new pg.Client({ connectionString: db.connectionString });
   await admin.connect();
   await admin.query('begin');
-  await admin.query('lock table writ_data.job in exclusive mode'); // holds every batch in the middle of its statement
+  // holds every batch in the middle of its statement
+  await admin.query('lock table writ_data.job in exclusive mode');
   const answers = Promise.all(
     hundred.map((i) => writ.enqueue(note, { i }, i % 2 ? { key: `k${i}` } : {})),
   );
   const cut = `select pg_terminate_backend(pid) as cut from pg_stat_activity
     where datname = current_database() and application_name = 'writ' and wait_event_type = 'Lock'`;
-  // Asked from outside the transaction, in which pg_stat_activity would answer the same again and again.
+  // Asked from outside the transaction, in which pg_stat_activity would answer the same again and
+  // again.
   await vi.waitFor(async () => expect((await db.query(cut)).length).toBeGreaterThan(0), {
     timeout: 20_000,
     interval: 10,

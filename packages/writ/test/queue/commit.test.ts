@@ -36,7 +36,8 @@ const codeOf = (attempt: Promise<unknown>) =>
 beforeEach(async () => {
   db = await testDatabase();
   writ = await db.connect();
-  await db.query('create table charges (order_id text)'); // no unique key: a second effect would be seen
+  // no unique key: a second effect would be seen
+  await db.query('create table charges (order_id text)');
 });
 afterEach(async () => {
   onFaultPoint(undefined);
@@ -93,7 +94,8 @@ test('an effect that swallows an error of its SQL has not been applied, and the 
   const handler = pay.handle(({ commit }) =>
     commit(async (tx) => {
       await tx.query('insert into charges (order_id) values ($1)', ['o-1']);
-      if (++runs === 1) await tx.query('select 1 / 0').catch(() => undefined); // PostgreSQL answers COMMIT with ROLLBACK now
+      // PostgreSQL answers COMMIT with ROLLBACK now
+      if (++runs === 1) await tx.query('select 1 / 0').catch(() => undefined);
     }),
   );
   await runUntilIdle(writ, [handler], { skipTime: db });

@@ -1,4 +1,7 @@
-/** Tenants share a worker's claims by weight, whatever the size of a claim, the number of tenants and what each of them keeps waiting. */
+/**
+ * Tenants share a worker's claims by weight, whatever the size of a claim, the number of tenants
+ * and what each of them keeps waiting.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { type Session, session } from '../races/sessions.js';
@@ -44,7 +47,10 @@ async function fill(
 const weigh = (tenant: string, weight: number) =>
   call(s, 'writ.fn_tenant_weight_set', { tenant_id: tenant, weight, actor: 'test' });
 
-/** Claims one after the other, each beginning where the last one said, and how many jobs each tenant got. */
+/**
+ * Claims one after the other, each beginning where the last one said, and how many jobs each tenant
+ * got.
+ */
 async function shares(
   claims: number,
   limit: number,
@@ -115,7 +121,8 @@ test.each([
   await weigh(name(2), 2);
   const got = await shares(claims, limit);
   const total = limit * claims;
-  // Shares of 1 : 2 : 4. Chance decides where a claim is too small to be divided: four standard deviations.
+  // Shares of 1 : 2 : 4. Chance decides where a claim is too small to be divided: four standard
+  // deviations.
   for (const [tenant, share] of [1, 2, 4].map((weight, n) => [name(n), weight / 7] as const)) {
     const deviation = 4 * Math.sqrt((share * (1 - share)) / (limit >= 12 ? total : claims)) + 0.01;
     expect(
@@ -168,7 +175,8 @@ test('many tenants with jobs of many priorities are all served', async () => {
   expect(Math.min(...Object.values(got))).toBeGreaterThanOrEqual(10);
 });
 
-// Limits beside shares -----------------------------------------------------------------------------------------------
+// Limits beside shares
+// -----------------------------------------------------------------------------------------------
 
 const limited = { kinds: ['call'] };
 
@@ -201,7 +209,8 @@ test('lanes without work, and tenants at their limit, do not hide those behind t
     Array.from({ length: 200 }, (_, n) => ({ kind: 'call', tenant: name(n), limit_key: name(n) })),
   );
   let after = '';
-  for (let n = 0; n < 10; n++) after = (await claim(s, 64, { ...limited, after })).after ?? ''; // all of them are empty now
+  // all of them are empty now
+  for (let n = 0; n < 10; n++) after = (await claim(s, 64, { ...limited, after })).after ?? '';
   await bulkOf(s, [{ kind: 'call', tenant: 'z', limit_key: 'z' }]);
   expect(tenantsOf(await claim(s, 1, limited))).toEqual(['z']);
   await bulkOf(
@@ -209,6 +218,7 @@ test('lanes without work, and tenants at their limit, do not hide those behind t
     Array.from({ length: 150 }, (_, n) => ({ kind: 'call', tenant: name(n), limit_key: name(n) })),
   );
   await bulkOf(s, [{ kind: 'call', tenant: 'zz', limit_key: 'zz' }]);
-  // The others are held by the claims above. A worker asks again where the answer says, and has to find it within a round.
+  // The others are held by the claims above. A worker asks again where the answer says, and has to
+  // find it within a round.
   expect((await shares(5, 1, limited)).zz).toBe(1);
 });

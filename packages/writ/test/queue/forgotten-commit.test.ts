@@ -1,4 +1,7 @@
-/** A handler may forget to await its commit, fail after it, or end its transaction: nothing is lost in silence. */
+/**
+ * A handler may forget to await its commit, fail after it, or end its transaction: nothing is lost
+ * in silence.
+ */
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob, type JobContext, type Writ } from '../../src/index.js';

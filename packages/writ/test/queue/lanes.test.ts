@@ -1,4 +1,7 @@
-/** What can be claimed stands in lanes, the jobs of one call in rows of a hundred. No job is lost in one, handed out twice, or out of turn. */
+/**
+ * What can be claimed stands in lanes, the jobs of one call in rows of a hundred. No job is lost in
+ * one, handed out twice, or out of turn.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { disagreements, type Session, session, untilBlocked } from '../races/sessions.js';

@@ -1,4 +1,7 @@
-/** A moment that one part of a test waits for and another part opens: what a test uses instead of sleeping. */
+/**
+ * A moment that one part of a test waits for and another part opens: what a test uses instead of
+ * sleeping.
+ */
 export interface Latch<T = void> {
   readonly opened: Promise<T>;
   open(value: T): void;

@@ -1,4 +1,7 @@
-/** Limits per kind and key are exact, whoever claims, and give back what they hold however a job ends. */
+/**
+ * Limits per kind and key are exact, whoever claims, and give back what they hold however a job
+ * ends.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -40,7 +43,8 @@ const freeze = (at: Date) =>
     `create or replace function writ.now() returns timestamptz language sql volatile as $$ select timestamptz '${at.toISOString()}' $$`,
   );
 
-// Concurrency ------------------------------------------------------------------------------------------------------
+// Concurrency
+// ------------------------------------------------------------------------------------------------------
 
 test('never more than the limit of a key is held, whatever eight sessions do at once, and the limit is reached', async () => {
   await register(db, 'call', { limit_concurrency: 3, backoff_base_s: 0, max_attempts: 50 });
@@ -69,10 +73,12 @@ test('never more than the limit of a key is held, whatever eight sessions do at 
           await new Promise((resume) => setTimeout(resume, 3));
           continue;
         }
-        for (const key of keys) held[key] = (held[key] ?? 0) - 1; // before the database hears of it, so that we never count too many
+        // before the database hears of it, so that we never count too many
+        for (const key of keys) held[key] = (held[key] ?? 0) - 1;
         const end = (n + number) % 4;
         if (end < 2) {
-          const finished = Number((await succeed(s, answer)).done); // not in one line with the sum, which would be read before the wait
+          // not in one line with the sum, which would be read before the wait
+          const finished = Number((await succeed(s, answer)).done);
           done += finished;
         } else await abort(s, answer, end === 2 ? 'transient' : 'released');
       }
@@ -232,7 +238,8 @@ test('of several kinds, the limit of one does not hold up the others', async () 
   expect(answer.limited).toBe(true);
 });
 
-// Rate ---------------------------------------------------------------------------------------------------------------
+// Rate
+// ---------------------------------------------------------------------------------------------------------------
 
 test('in no interval more starts than the burst and what the rate allows, over random claims and moments', async () => {
   const rate = 5;
@@ -256,7 +263,8 @@ test('in no interval more starts than the burst and what the rate allows, over r
       );
     }
   }
-  // And not much less than allowed: the whole time at its rate, but for what was lost when nobody asked.
+  // And not much less than allowed: the whole time at its rate, but for what was lost when nobody
+  // asked.
   expect(starts.length).toBeGreaterThan(burst);
 });
 
@@ -295,7 +303,8 @@ test('of a kind with a rate no more is handed out than the caller begins at once
   expect(await statuses(db)).toEqual({ in_progress: 10, queued: 10 });
 });
 
-// The worker -----------------------------------------------------------------------------------------------------------
+// The worker
+// -----------------------------------------------------------------------------------------------------------
 
 test('workers reach the limit together, and not more', async () => {
   const writ = await db.connect();

@@ -1,4 +1,7 @@
-/** Calls of fn_job_enqueue_many that no client of ours would make. Each ends in a coded refusal, and nothing changed. */
+/**
+ * Calls of fn_job_enqueue_many that no client of ours would make. Each ends in a coded refusal, and
+ * nothing changed.
+ */
 import { expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { isErrorCode } from '../../src/errors/index.js';
@@ -11,7 +14,10 @@ const idAt = (ms: number) =>
     .padStart(12, '0')
     .replace(/(.{8})(.{4})/, '$1-$2')}-7abc-8abc-0123456789ab`;
 
-/** The whole call is refused, or every job of it, with a code of the registry; raising WR001 with such a code counts too. */
+/**
+ * The whole call is refused, or every job of it, with a code of the registry; raising WR001 with
+ * such a code counts too.
+ */
 async function refused(jobs: string | null, parameters: Row = {}): Promise<string> {
   const answer = await gates.unchanged(() =>
     gates

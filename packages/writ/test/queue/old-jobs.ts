@@ -1,4 +1,7 @@
-/** Jobs of days gone by. Their ids carry the real time, so they are put in place as the owner of the tables would. */
+/**
+ * Jobs of days gone by. Their ids carry the real time, so they are put in place as the owner of the
+ * tables would.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Asks } from './bulk.js';
 
@@ -41,7 +44,10 @@ export type Old =
   | 'retry_waiting'
   | 'queued';
 
-/** Jobs that were enqueued that many days ago and have become this; what has ended, ended a minute later. */
+/**
+ * Jobs that were enqueued that many days ago and have become this; what has ended, ended a minute
+ * later.
+ */
 export async function oldJobs(
   db: Asks,
   daysAgo: number,

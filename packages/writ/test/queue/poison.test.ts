@@ -1,4 +1,7 @@
-/** A job whose worker dies in it runs alone from then on, and is quarantined when it kills again; those beside it lose nothing. */
+/**
+ * A job whose worker dies in it runs alone from then on, and is quarantined when it kills again;
+ * those beside it lose nothing.
+ */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob } from '../../src/index.js';
@@ -125,7 +128,8 @@ test('a lone job that a limit keeps back does not keep its worker from other wor
   const kinds = ['call', 'chore'];
   await claim(1, { kinds: ['call'] });
   await crash(); // one of its jobs is to run alone now
-  expect((await claim(1, { kinds: ['call'], alone: false })).jobs).toHaveLength(1); // and another has the only place
+  // and another has the only place
+  expect((await claim(1, { kinds: ['call'], alone: false })).jobs).toHaveLength(1);
   expect((await claim(10, { kinds })).jobs.map((row) => row[1])).toEqual([
     'chore',
     'chore',
@@ -144,7 +148,8 @@ test('a replayed dead letter begins anew, among others', async () => {
   expect((await claim(1, { alone: false })).jobs).toHaveLength(1);
 });
 
-// Real processes ---------------------------------------------------------------------------------------------------------
+// Real processes
+// ---------------------------------------------------------------------------------------------------------
 
 test('a job that kills its process is quarantined, its neighbours succeed, and each death takes nobody with it', async (context) => {
   const kind = defineJob<{ deadly: boolean }>('crasher', {

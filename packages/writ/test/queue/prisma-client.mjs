@@ -1,6 +1,7 @@
-// Prisma's client for the model `Order { id String @id @@map("orders") }`: what `prisma generate` writes, without the types. It is kept
-// here because the generator comes with the package `prisma`, whose installation downloads an engine. Client, query compiler and
-// adapter are Prisma's own; after an update of @prisma/client, generate again and copy `config`.
+// Prisma's client for the model `Order { id String @id @@map("orders") }`: what `prisma generate`
+// writes, without the types. It is kept here because the generator comes with the package `prisma`,
+// whose installation downloads an engine. Client, query compiler and adapter are Prisma's own;
+// after an update of @prisma/client, generate again and copy `config`.
 import { getPrismaClient } from '@prisma/client/runtime/client';
 
 /** @type {any} */

@@ -1,4 +1,7 @@
-/** Somebody sets the clock of the machine that a worker runs on; the clock of the database stays right. */
+/**
+ * Somebody sets the clock of the machine that a worker runs on; the clock of the database stays
+ * right.
+ */
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { defineJob, definePlan, type Writ } from '../../src/index.js';

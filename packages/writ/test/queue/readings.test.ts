@@ -187,7 +187,10 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Which of the tables that grow with everything ever done a statement reads from end to end; a partition is called by its table's name, and one of a day to come, which is empty, is not read. */
+/**
+ * Which of the tables that grow with everything ever done a statement reads from end to end; a
+ * partition is called by its table's name, and one of a day to come, which is empty, is not read.
+ */
 async function readWhole(
   session: pg.Client,
   sql: string,

@@ -1,4 +1,6 @@
-/** Names that belong to Writ are refused where they are defined, before anything reaches a database. */
+/**
+ * Names that belong to Writ are refused where they are defined, before anything reaches a database.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type AnyStepType, defineJob, definePlan, defineStep, JobKind } from '../../src/index.js';

@@ -1,4 +1,7 @@
-/** What is only ever added is kept by the day: days are made ahead, cleaned jobs go with their day, and what is still needed stays. */
+/**
+ * What is only ever added is kept by the day: days are made ahead, cleaned jobs go with their day,
+ * and what is still needed stays.
+ */
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.js';
@@ -62,7 +65,8 @@ const retire = (on: Session | TestDatabase = db) =>
     .query(`select writ_data.retire_days('test', writ.now()) as dropped`)
     .then(([row]) => Number(row?.dropped));
 
-// Days ahead ---------------------------------------------------------------------------------------------------------
+// Days ahead
+// ---------------------------------------------------------------------------------------------------------
 
 /** As a migration leaves it; databases for tests have fewer days. */
 async function fourteenDays(): Promise<void> {
@@ -106,7 +110,8 @@ test('fewer than three days ahead are a fact in the record, and nobody waits for
   await fourteenDays();
   await dropAhead(3);
   await a.query('begin');
-  await a.query('lock table writ_data.job in share update exclusive mode'); // as a vacuum would: no day can be attached
+  // as a vacuum would: no day can be attached
+  await a.query('lock table writ_data.job in share update exclusive mode');
   await tick(db);
   expect(await alerts()).toBe(1);
   await a.query('rollback');
@@ -116,7 +121,8 @@ test('fewer than three days ahead are a fact in the record, and nobody waits for
   expect(await partitions('job')).toBe(16);
 });
 
-// Idleness -----------------------------------------------------------------------------------------------------------
+// Idleness
+// -----------------------------------------------------------------------------------------------------------
 
 /** As a database is in which no worker ran for weeks. */
 async function idleForWeeks(tables = '.*'): Promise<void> {
@@ -211,7 +217,8 @@ test('after weeks without a worker, a run starts', async () => {
   expect(await writ.start(plan, {})).toMatchObject({ duplicate: false });
 });
 
-// Cleaning -----------------------------------------------------------------------------------------------------------
+// Cleaning
+// -----------------------------------------------------------------------------------------------------------
 
 test('a sweep cleans what is past its retention, in bounded steps, and frees its keys', async () => {
   await makeDay(db, 40);
@@ -244,7 +251,8 @@ test('dead letters have a retention of their own', async () => {
   expect(await statuses(db)).toEqual({ cleaned: 2, dead_letter: 2 });
 });
 
-// Days gone by ---------------------------------------------------------------------------------------------------------
+// Days gone by
+// ---------------------------------------------------------------------------------------------------------
 
 test('a day goes with its cleaned jobs; what has not been cleaned is carried over as it was', async () => {
   await makeDay(db, 40);
@@ -333,7 +341,8 @@ test('nobody waits longer for a day with much to carry over, or for many days at
   const held = performance.now() - from;
   await b.query('commit');
   expect(held).toBeLessThan(400); // a tenth of a second, and the rest of a busy machine
-  expect(await oldDays(db, 'job')).toEqual([57, 58, 59, 60]); // the oldest, with what was carried over
+  // the oldest, with what was carried over
+  expect(await oldDays(db, 'job')).toEqual([57, 58, 59, 60]);
   expect(await oldDays(db, 'event_batch')).toEqual([57, 58, 59, 60]);
   expect(await statuses(db)).toEqual({ dead_letter: 4900 });
   while ((await retire()) > 0);

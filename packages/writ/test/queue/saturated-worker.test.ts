@@ -47,7 +47,8 @@ test('a stuck worker gives each job back once at most, and claims nothing until 
   });
   const before = await givenBack();
   expect(before.times).toBeLessThanOrEqual(1);
-  await new Promise((resume) => setTimeout(resume, 1_500)); // ten rounds of a worker that claims again
+  // ten rounds of a worker that claims again
+  await new Promise((resume) => setTimeout(resume, 1_500));
   expect(await givenBack()).toEqual(before);
   goOn.open();
   await vi.waitFor(() => expect(begun).toHaveLength(340), { timeout: 20_000 });

@@ -1,7 +1,9 @@
 /**
- * Random histories: hundreds of gate calls over several jobs and two workers, sensible and senseless, with stale tokens and a clock that
- * jumps. Whatever happened, every view must tell one story: a job is in exactly one place, its status and its four-state view agree, no
- * effect stands twice, and the facts fit what the tables say. fast-check makes the histories and, when one fails, a shorter one.
+ * Random histories: hundreds of gate calls over several jobs and two workers, sensible and
+ * senseless, with stale tokens and a clock that jumps. Whatever happened, every view must tell one
+ * story: a job is in exactly one place, its status and its four-state view agree, no effect stands
+ * twice, and the facts fit what the tables say. fast-check makes the histories and, when one fails,
+ * a shorter one.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Consumers, subscriptions and graphs as a program uses them: with real workers, which drive the consumers by themselves. */
+/**
+ * Consumers, subscriptions and graphs as a program uses them: with real workers, which drive the
+ * consumers by themselves.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob, type EventReference, PermanentFailure, type Writ } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';

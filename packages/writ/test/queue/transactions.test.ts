@@ -1,7 +1,8 @@
 /**
- * A job enqueued with `db` exists if and only if the transaction behind it commits, and a `db` that is not a transaction is refused. The
- * same promises for each library whose transactions are understood: each says how to open a connection, and how to run a transaction
- * with a statement of the application in it.
+ * A job enqueued with `db` exists if and only if the transaction behind it commits, and a `db` that
+ * is not a transaction is refused. The same promises for each library whose transactions are
+ * understood: each says how to open a connection, and how to run a transaction with a statement of
+ * the application in it.
  */
 
 import { readFileSync } from 'node:fs';
@@ -18,7 +19,9 @@ import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { PrismaClient } from './prisma-client.mjs';
 
 interface Library {
-  /** What the application has outside a transaction; Writ.connect takes it, and a call refuses it. */
+  /**
+   * What the application has outside a transaction; Writ.connect takes it, and a call refuses it.
+   */
   readonly db: AnyConnection;
   /** Runs the work in a transaction that also inserts an order; rolls back when the work throws. */
   transaction(work: (tx: AnyConnection) => Promise<unknown>): Promise<unknown>;
@@ -487,7 +490,8 @@ describe('the refusal', () => {
   }
 
   const never = () => expect.unreachable();
-  // Sequelize and MikroORM are no dependencies of ours: their objects are recognised by these methods.
+  // Sequelize and MikroORM are no dependencies of ours: their objects are recognised by these
+  // methods.
   test.each([
     ['Prisma', new PrismaClient({ adapter: new PrismaPg({}) }), '$queryRawUnsafe(sql, ...params)'],
     ['MikroORM', { getTransactionContext: never, execute: never }, 'em.getTransactionContext()'],

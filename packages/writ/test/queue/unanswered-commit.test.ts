@@ -1,6 +1,7 @@
 /**
- * The connection breaks around COMMIT. A worker that hears nothing does not guess: it asks the database what became of that transaction. In
- * each case here the verdict is checked, and that the effect is there once in the end.
+ * The connection breaks around COMMIT. A worker that hears nothing does not guess: it asks the
+ * database what became of that transaction. In each case here the verdict is checked, and that the
+ * effect is there once in the end.
  */
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -106,7 +107,8 @@ test('the server is still busy with the COMMIT: the worker waits for the verdict
   );
   const admin = new pg.Client({ connectionString: db.directConnectionString });
   await admin.connect();
-  await admin.query('select pg_advisory_lock(7)'); // COMMIT runs the deferred trigger, which waits for this
+  // COMMIT runs the deferred trigger, which waits for this
+  await admin.query('select pg_advisory_lock(7)');
   const waiting = `select from pg_stat_activity where wait_event = 'advisory' and query like '%; commit'`;
   const asking = `select from pg_stat_activity where query like '%fn_job_commit_status%' and pid <> pg_backend_pid() and datname = current_database()`;
   once('commit_sent', async () => {

@@ -1,7 +1,9 @@
 /**
- * A wire between Writ and PostgreSQL that a test can break on purpose: answers can be held back (the server works on, the client hears
- * nothing), requests can be held back (the server hears nothing), and let go again; and every connection can be cut. That is how an answer gets lost at a
- * place of the test's choosing, which killing a backend cannot do: what it has answered is delivered first.
+ * A wire between Writ and PostgreSQL that a test can break on purpose: answers can be held back
+ * (the server works on, the client hears nothing), requests can be held back (the server hears
+ * nothing), and let go again; and every connection can be cut. That is how an answer gets lost at a
+ * place of the test's choosing, which killing a backend cannot do: what it has answered is
+ * delivered first.
  */
 import { connect, createServer, type Socket } from 'node:net';
 

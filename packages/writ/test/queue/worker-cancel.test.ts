@@ -179,7 +179,8 @@ test('a job that was only prefetched is cancelled and never runs', async () => {
       )[0],
     ).toBeTruthy(),
   );
-  // It is given back with the rest of the surplus, since no handler becomes free; asked to stop, it ends there.
+  // It is given back with the rest of the surplus, since no handler becomes free; asked to stop, it
+  // ends there.
   await within(async () => expect((await statusOf(victim))?.status).toBe('cancelled'));
   goOn.open();
   await within(async () => expect((await statusOf(jobs[19]!.jobId))?.status).toBe('succeeded'));

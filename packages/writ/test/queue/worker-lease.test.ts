@@ -1,4 +1,7 @@
-/** Leases of workers that are busy, stalled or gone. Those that block their event loop are processes of their own. */
+/**
+ * Leases of workers that are busy, stalled or gone. Those that block their event loop are processes
+ * of their own.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +33,10 @@ afterEach(async () => {
   await db.drop();
 });
 
-/** Starts a worker whose handler begins and then waits to be told to block its event loop; answers the lines that it prints. */
+/**
+ * Starts a worker whose handler begins and then waits to be told to block its event loop; answers
+ * the lines that it prints.
+ */
 function blockedWorker(blockMs: number, lease: string, stall: string) {
   const file = fileURLToPath(new URL('./blocked-worker.mjs', import.meta.url));
   const child = spawn(

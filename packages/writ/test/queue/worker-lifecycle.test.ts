@@ -26,7 +26,10 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-/** A handler that is fast, except for the job numbered 1000, which begins and then waits to be let go. */
+/**
+ * A handler that is fast, except for the job numbered 1000, which begins and then waits to be let
+ * go.
+ */
 function slowAt1000() {
   const begun = latch();
   const goOn = latch();

@@ -59,7 +59,8 @@ test('a job that is prefetched behind a slow one is not started, and not charged
       .slice(-4)
       .map(({ status, attempts }) => `${status} ${attempts}`);
     expect(slow).toBe('in_progress 1');
-    for (const job of behind) expect(job).toMatch(/^(leased|queued) 0$/); // queued again, when it was given back as surplus
+    // queued again, when it was given back as surplus
+    for (const job of behind) expect(job).toMatch(/^(leased|queued) 0$/);
   });
   goOn.open();
   await worker.stop();

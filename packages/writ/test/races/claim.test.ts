@@ -50,7 +50,8 @@ test.each(['commit', 'rollback'])(
     const ids = (await enqueue(3)).map(({ jobId }) => jobId);
     await a.query('begin');
     expect((await claim(a, 1)).jobs.map(([id]) => id)).toEqual(ids.slice(0, 1));
-    expect((await claim(b, 5)).jobs).toEqual([]); // passed over together with the one that is being taken, not waited for
+    // passed over together with the one that is being taken, not waited for
+    expect((await claim(b, 5)).jobs).toEqual([]);
     await a.query(end);
     expect((await claim(b, 5)).jobs.map(([id]) => id)).toEqual(
       end === 'commit' ? ids.slice(1) : ids,

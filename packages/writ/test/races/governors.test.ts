@@ -1,6 +1,8 @@
 /**
- * Governors that everybody drives at once: four hosts in two processes, and senders in parallel; and the order of their locks (governor, quota, job; mailboxes by themselves), tried with every gate at random. Whatever meets whom, numbers
- * are dense, nothing is decided twice, and nobody waits in a circle.
+ * Governors that everybody drives at once: four hosts in two processes, and senders in parallel;
+ * and the order of their locks (governor, quota, job; mailboxes by themselves), tried with every
+ * gate at random. Whatever meets whom, numbers are dense, nothing is decided twice, and nobody
+ * waits in a circle.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -103,7 +105,10 @@ const codeOf = (error: unknown): string | undefined => {
   return /^[0-9A-Z]{5}$/.test(code ?? '') ? code : cause ? codeOf(cause) : code;
 };
 
-/** Everything has been decided, nobody is on the way back from anywhere, and whoever drives has stopped. What needs a person is looked at meanwhile. */
+/**
+ * Everything has been decided, nobody is on the way back from anywhere, and whoever drives has
+ * stopped. What needs a person is looked at meanwhile.
+ */
 async function atRest(): Promise<void> {
   service.calm = true;
   await until(async () => {

@@ -1,6 +1,7 @@
 /**
- * A lane's head says where its live rows begin, and empty lanes are removed. Both must never leave a job behind that another transaction was
- * about to add: each test holds such a transaction open at the moment that matters.
+ * A lane's head says where its live rows begin, and empty lanes are removed. Both must never leave
+ * a job behind that another transaction was about to add: each test holds such a transaction open
+ * at the moment that matters.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
@@ -48,14 +49,18 @@ const upkeep = async (on: Asks = db) => {
   await on.query(`select writ_data.upkeep(writ.now(), 'test')`);
 };
 
-/** Lanes go when older transactions have ended, and those of other databases of the server are among them. */
+/**
+ * Lanes go when older transactions have ended, and those of other databases of the server are among
+ * them.
+ */
 const untilRemoved = () =>
   until(async () => {
     await upkeep();
     return (await lanes()) === 0;
   });
 
-// Heads ----------------------------------------------------------------------------------------------------------
+// Heads
+// ----------------------------------------------------------------------------------------------------------
 
 test('a head moves over dead rows, and not over live ones', async () => {
   for (let n = 0; n < 5; n++) await bulk(db, 1);
@@ -121,7 +126,8 @@ test('a job whose transaction is prepared, and committed later by another sessio
   const other = await bulk(db, 1);
   await watch(2);
   await a.query(`prepare transaction '${name}'`);
-  await db.query(`update writ_data.clockwork set ready_writers = '{99/99}'`); // a restart of the server gives it another name than we knew
+  // a restart of the server gives it another name than we knew
+  await db.query(`update writ_data.clockwork set ready_writers = '{99/99}'`);
   await watch(5);
   await moveHeads();
   await b.query(`commit prepared '${name}'`);
@@ -144,7 +150,8 @@ test('an idle transaction that has written elsewhere, and a held snapshot, do no
 });
 
 test('a claim does not move the head by what has become known only after it looked', async () => {
-  // A thousand rows, so that the claim moves the head for certain; all of them late, so that it can be held up between its look and the move.
+  // A thousand rows, so that the claim moves the head for certain; all of them late, so that it can
+  // be held up between its look and the move.
   await bulk(db, 1);
   await claim(db, 1);
   await a.query('begin');
@@ -183,7 +190,8 @@ test('what a claim leaves of a row stands before no head', async () => {
   expect(idsOf(await claim(db, 50))).toEqual(ids.slice(50));
 });
 
-// Removal of lanes -------------------------------------------------------------------------------------------------
+// Removal of lanes
+// -------------------------------------------------------------------------------------------------
 
 test('a lane that stays empty goes after some minutes, and is made again by the next job', async () => {
   await bulk(db, 2);

@@ -1,7 +1,7 @@
 /**
- * The documented order of locks, tried: eight sessions call every gate at random on the same few jobs, within transactions that hold
- * several of their locks where users may do so. No call may end in a deadlock, and afterwards what each job's status says must be what its
- * executions say.
+ * The documented order of locks, tried: eight sessions call every gate at random on the same few
+ * jobs, within transactions that hold several of their locks where users may do so. No call may end
+ * in a deadlock, and afterwards what each job's status says must be what its executions say.
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineJob, type Writ } from '../../src/index.js';

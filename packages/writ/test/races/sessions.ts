@@ -1,4 +1,7 @@
-/** What the race tests share: sessions of their own on a test database, and ways to wait for what another session does, without time. */
+/**
+ * What the race tests share: sessions of their own on a test database, and ways to wait for what
+ * another session does, without time.
+ */
 import pg from 'pg';
 import type { TestDatabase } from '../../src/testing/index.js';
 
@@ -47,7 +50,9 @@ export const direct = (db: TestDatabase): TestDatabase => ({
   connectionString: db.directConnectionString,
 });
 
-/** Asks again until the answer is yes. The limit is for a test that fails, not for one that waits. */
+/**
+ * Asks again until the answer is yes. The limit is for a test that fails, not for one that waits.
+ */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   limitMs = 20_000,
@@ -66,7 +71,9 @@ export const untilBlocked = (db: TestDatabase, waiting: Session): Promise<void> 
     return (await db.query(blocked, [waiting.name])).length > 0;
   });
 
-/** Every job whose status and whose state from executions disagree; none, or the design is broken. */
+/**
+ * Every job whose status and whose state from executions disagree; none, or the design is broken.
+ */
 export const disagreements = (db: TestDatabase): Promise<Record<string, unknown>[]> =>
   db.query(`select q.job_id, q.status, s.state from writ.job_queue q join writ.v_job_state s using (job_id)
     where s.state <> case when q.status in ('queued', 'retry_waiting') then 'PENDING' when q.status in ('leased', 'in_progress') then 'RUNNING'

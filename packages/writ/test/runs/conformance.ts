@@ -1,6 +1,6 @@
 /**
- * What every engine promises, whatever executes the steps. `makeEngine` gives an engine that works, the database of its log, and a way to let the plan's only
- * step end: it runs until then.
+ * What every engine promises, whatever executes the steps. `makeEngine` gives an engine that works,
+ * the database of its log, and a way to let the plan's only step end: it runs until then.
  */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

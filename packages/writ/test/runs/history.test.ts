@@ -1,4 +1,7 @@
-/** A log is judged by what is stored of it and by the rules of its plan; the first event that differs is named. */
+/**
+ * A log is judged by what is stored of it and by the rules of its plan; the first event that
+ * differs is named.
+ */
 import { expect, test } from 'vitest';
 import type { RunEvent } from '../../src/runs/events.js';
 import { describeHistory, type RunHistory, verifyHistory } from '../../src/runs/history.js';

@@ -275,7 +275,8 @@ describe('every move of a step and of an item', () => {
       [move, 'each[3]', data, attempt],
     );
     expect(itemState(stepOf(item, 'each')?.items as ItemsSnapshot, 3).status).toBe(to ?? from);
-    // A start that the end of its attempt was faster than is no contradiction; a second start of a step is.
+    // A start that the end of its attempt was faster than is no contradiction; a second start of a
+    // step is.
     const late = move === 'StepStarted' && attempt === '1';
     if (to === undefined)
       expect(step.inconsistent).toBe(late && from === 'SKIPPED' ? undefined : 1);

@@ -1,6 +1,7 @@
 /**
- * When a schedule is due, without a database. The rules of the days on which clocks are moved are checked by example, and against a second
- * implementation that walks minute by minute and asks the platform what the clock on the wall shows.
+ * When a schedule is due, without a database. The rules of the days on which clocks are moved are
+ * checked by example, and against a second implementation that walks minute by minute and asks the
+ * platform what the clock on the wall shows.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -189,7 +190,9 @@ test('a refusal says which part is wrong', () => {
 });
 
 describe('against a walk through every minute', () => {
-  /** What the clock on the wall shows, as minutes since 1970 of a clock in UTC that shows the same. */
+  /**
+   * What the clock on the wall shows, as minutes since 1970 of a clock in UTC that shows the same.
+   */
   const wallClock = (zone: string) => {
     const format = new Intl.DateTimeFormat('sv-SE', {
       timeZone: zone,

@@ -1,4 +1,7 @@
-/** Which ticks fire, and which one is waited for: the catch-up rules as a function of schedule and time. */
+/**
+ * Which ticks fire, and which one is waited for: the catch-up rules as a function of schedule and
+ * time.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Cron } from '../../src/schedules/cron.js';

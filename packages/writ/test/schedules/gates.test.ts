@@ -1,4 +1,7 @@
-/** The gates of schedules as SQL sees them: what they refuse, what they leave behind, and what the record says. */
+/**
+ * The gates of schedules as SQL sees them: what they refuse, what they leave behind, and what the
+ * record says.
+ */
 import { describe, expect, test } from 'vitest';
 import { type Row, rolledBackGates } from '../queue/gates/harness.js';
 

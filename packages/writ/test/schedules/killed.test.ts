@@ -1,4 +1,7 @@
-/** Scheduler processes that are killed without a word: between finding a tick and firing it, and after sending it without having heard. */
+/**
+ * Scheduler processes that are killed without a word: between finding a tick and firing it, and
+ * after sending it without having heard.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

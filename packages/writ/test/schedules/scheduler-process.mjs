@@ -1,4 +1,5 @@
-// A scheduler that stops for good at a chosen place, says so, and waits to be killed: before it sends what it found due, or after sending it, deaf.
+// A scheduler that stops for good at a chosen place, says so, and waits to be killed: before it
+// sends what it found due, or after sending it, deaf.
 import pg from 'pg';
 import { Scheduler } from '../../dist/schedules/scheduler.js';
 

@@ -1,4 +1,7 @@
-/** The scheduler on a real database whose clock is moved: years, races, days off, and definitions that change under it. */
+/**
+ * The scheduler on a real database whose clock is moved: years, races, days off, and definitions
+ * that change under it.
+ */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CatchUp, defineJob, type Writ, WritRefusal } from '../../src/index.js';
@@ -41,8 +44,9 @@ const jobs = async () =>
 const year = new Date().getUTCFullYear() + 1;
 
 /**
- * The ticks of a year by the letter of the promise, from the server's own knowledge of zones: every minute of the year with what the clock shows, the
- * first of each wall time where the schedule follows the wall clock, and for wall times that never were the first minute after them.
+ * The ticks of a year by the letter of the promise, from the server's own knowledge of zones: every
+ * minute of the year with what the clock shows, the first of each wall time where the schedule
+ * follows the wall clock, and for wall times that never were the first minute after them.
  */
 async function expected(
   zone: string,
@@ -122,7 +126,8 @@ test('over a year with both changes of the clocks, two schedulers that race fire
   const from = await now();
   for (const { name, zone, cron, catchUp } of plans)
     await writ.schedules.put(name, report, { cron, timeZone: zone, catchUp, input: { n: 1 } });
-  // Half an hour at a time on the days on which clocks are moved somewhere, eleven hours on others, never on the minute.
+  // Half an hour at a time on the days on which clocks are moved somewhere, eleven hours on others,
+  // never on the minute.
   const changes = (
     await db.query(
       `select distinct d::date::text as day from unnest($1::text[]) z, generate_series($2::timestamptz, $2::timestamptz + interval '1 year', '1 day') d

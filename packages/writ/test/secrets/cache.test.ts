@@ -1,4 +1,7 @@
-/** Secrets are asked for once in a while and not for each job; what could not be had is asked for again; what cannot be kept out of records is not handed out. */
+/**
+ * Secrets are asked for once in a while and not for each job; what could not be had is asked for
+ * again; what cannot be kept out of records is not handed out.
+ */
 import { describe, expect, test } from 'vitest';
 import type { SecretsProvider } from '../../src/secrets/provider.js';
 import { knownSecrets } from '../../src/secrets/redactor.js';

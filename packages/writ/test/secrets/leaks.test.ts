@@ -1,5 +1,6 @@
 /**
- * A secret that is planted in a plan, an input, an error, a result and an environment is in no table, no log and no answer afterwards. Real runs, a real worker process; then everything is
+ * A secret that is planted in a plan, an input, an error, a result and an environment is in no
+ * table, no log and no answer afterwards. Real runs, a real worker process; then everything is
  * searched byte by byte. A canary that may be stored shows that the search would have found it.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +28,10 @@ import { startVault, type VaultServer } from './vault-server.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const handlers = join(root, 'secrets', 'leaky.mjs');
-/** What would trip up a careless search or replacement: quotes, an escape, what addresses encode, letters beyond ASCII. */
+/**
+ * What would trip up a careless search or replacement: quotes, an escape, what addresses encode,
+ * letters beyond ASCII.
+ */
 const value = 'sk_live_51H8 "x"\\n/+%&=ü~leak';
 const canary = 'canary/4711+"x" ü';
 const token = 'hvs.token-of-the-worker-in-the-tests';

@@ -1,4 +1,7 @@
-/** Handlers that do with a secret whatever must not be done with one: for the test that nothing of it is found anywhere afterwards. */
+/**
+ * Handlers that do with a secret whatever must not be done with one: for the test that nothing of
+ * it is found anywhere afterwards.
+ */
 import { defineJob, definePlan, PermanentFailure, Writ } from '../../dist/index.js';
 
 const once = { retry: { attempts: 2, base: '1ms', cap: '1ms' } };

@@ -1,4 +1,7 @@
-/** Secrets from the environment and from files: found by their names, refused where they could come from somebody else, and never in the words of an error. */
+/**
+ * Secrets from the environment and from files: found by their names, refused where they could come
+ * from somebody else, and never in the words of an error.
+ */
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** What leaves a process carries none of its secrets: JSON stays JSON, and an error stays an error of its class. */
+/**
+ * What leaves a process carries none of its secrets: JSON stays JSON, and an error stays an error
+ * of its class.
+ */
 import { inspect } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PermanentFailure, WritRefusal } from '../../src/errors/index.js';

@@ -1,4 +1,7 @@
-/** A value that this process has been given is found in every text, in every form in which programs write it, and in time that follows the text. */
+/**
+ * A value that this process has been given is found in every text, in every form in which programs
+ * write it, and in time that follows the text.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formsOf } from '../../src/secrets/forms.js';

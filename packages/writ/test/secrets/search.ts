@@ -1,9 +1,15 @@
-/** Looks for a value in bytes by means of its own: it shares no code with what is meant to keep the value out. */
+/**
+ * Looks for a value in bytes by means of its own: it shares no code with what is meant to keep the
+ * value out.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestDatabase } from '../../src/testing/index.js';
 
-/** Everything that stands in a database, by table: each row as text, and each bytea once more as the bytes that it is. */
+/**
+ * Everything that stands in a database, by table: each row as text, and each bytea once more as the
+ * bytes that it is.
+ */
 export async function everyTable(db: TestDatabase): Promise<Map<string, Buffer>> {
   const tables = await db.query(
     `select c.oid::regclass::text as name from pg_class c where c.relkind in ('r', 'm') and c.relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace) order by 1`,

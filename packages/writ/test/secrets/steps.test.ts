@@ -1,4 +1,7 @@
-/** Handlers get the secrets that their plans name, and nobody gets one by writing its name into data; what handlers leave behind has none in it. */
+/**
+ * Handlers get the secrets that their plans name, and nobody gets one by writing its name into
+ * data; what handlers leave behind has none in it.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -245,7 +248,8 @@ describe('a handler', () => {
       ]);
     });
     await writ.enqueue(job, { planted: { $secret: 'db/password' } }, { tenant: 'acme' });
-    // In the input of a job the name of a secret is data: whoever enqueues may not be somebody who may read it.
+    // In the input of a job the name of a secret is data: whoever enqueues may not be somebody who
+    // may read it.
     expect(await seen).toEqual([{ planted: { $secret: 'db/password' } }, values['stripe-key']]);
     expect(asked).toEqual([
       { names: ['stripe-key'], context: { tenantId: 'acme', environmentId: 'default' } },

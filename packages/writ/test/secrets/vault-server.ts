@@ -1,4 +1,7 @@
-/** A server that speaks as much of Vault as a reader of its key-value engine, version 2, hears; on loopback, for tests. */
+/**
+ * A server that speaks as much of Vault as a reader of its key-value engine, version 2, hears; on
+ * loopback, for tests.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,4 +1,7 @@
-/** Secrets from Vault: asked for as its key-value engine wants to be asked, and every way of not answering is told apart, without a secret or the token in words. */
+/**
+ * Secrets from Vault: asked for as its key-value engine wants to be asked, and every way of not
+ * answering is told apart, without a secret or the token in words.
+ */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,7 @@
-/** What a spool promises: what it has answered for is handed over, in order, at least once, whoever was killed; and nothing else is. */
+/**
+ * What a spool promises: what it has answered for is handed over, in order, at least once, whoever
+ * was killed; and nothing else is.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,4 +1,7 @@
-/** The code of docs/telemetry.md runs as it stands, in two processes that share nothing but a database: one trace, and metrics. */
+/**
+ * The code of docs/telemetry.md runs as it stands, in two processes that share nothing but a
+ * database: one trace, and metrics.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

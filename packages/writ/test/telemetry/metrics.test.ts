@@ -1,4 +1,7 @@
-/** Every metric of the table is emitted by a scene in which everything happens once, with the table's unit and attributes; and nothing else is. */
+/**
+ * Every metric of the table is emitted by a scene in which everything happens once, with the
+ * table's unit and attributes; and nothing else is.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The SDK of an application, which keeps spans and metrics in memory. One per process, as the API has it: each test file registers its own. */
+/**
+ * The SDK of an application, which keeps spans and metrics in memory. One per process, as the API
+ * has it: each test file registers its own.
+ */
 import { metrics, type SpanKind } from '@opentelemetry/api';
 import {
   AggregationTemporality,

@@ -1,4 +1,7 @@
-/** A secret that a handler throws, in words, as a code, or out of its transaction, is in no span and no metric: searched byte by byte, as tables are. A canary shows that the search would find it. */
+/**
+ * A secret that a handler throws, in words, as a code, or out of its transaction, is in no span and
+ * no metric: searched byte by byte, as tables are. A canary shows that the search would find it.
+ */
 import { inspect } from 'node:util';
 import { trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, test } from 'vitest';

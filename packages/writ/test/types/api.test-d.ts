@@ -1,5 +1,6 @@
 /**
- * What the compiler promises about the public API. Nothing here runs: `npm run typecheck` compiles it, and every line marked with
+ * What the compiler promises about the public API. Nothing here runs: `npm run typecheck` compiles
+ * it, and every line marked with
  * @ts-expect-error must fail to compile, or the check fails.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec';

@@ -1,4 +1,6 @@
-/** What the compiler promises about the ledger: nothing here runs, `npm run typecheck` compiles it. */
+/**
+ * What the compiler promises about the ledger: nothing here runs, `npm run typecheck` compiles it.
+ */
 import {
   type EventProof,
   type Exported,

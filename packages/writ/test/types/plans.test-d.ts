@@ -1,4 +1,7 @@
-/** What the compiler promises about plans. Nothing here runs: every line marked with @ts-expect-error must fail to compile. */
+/**
+ * What the compiler promises about plans. Nothing here runs: every line marked with
+ * @ts-expect-error must fail to compile.
+ */
 import { z } from 'zod';
 import { defineJob } from '../../src/queue/job.js';
 import { definePlan, type Step, type StepHandle } from '../../src/runs/plans/builder.js';

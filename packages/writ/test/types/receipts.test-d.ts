@@ -1,4 +1,7 @@
-/** What the compiler promises about receipts. Nothing here runs: every line marked with @ts-expect-error must fail to compile. */
+/**
+ * What the compiler promises about receipts. Nothing here runs: every line marked with
+ * @ts-expect-error must fail to compile.
+ */
 import { erasable } from '../../src/ledger/erasable.js';
 import type { ContextOf, ReasonName, StatusOf } from '../../src/ledger/reasons/index.js';
 import { type Receipt, receipt } from '../../src/ledger/receipt.js';

@@ -1,4 +1,7 @@
-/** What an upgrade of the tables asks of those who are at work meanwhile: little, and never more than they can give. */
+/**
+ * What an upgrade of the tables asks of those who are at work meanwhile: little, and never more
+ * than they can give.
+ */
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { closeDoors, placeDoorkeepers } from '../../src/database/doorkeepers.js';

@@ -1,11 +1,11 @@
 /**
- * Small releases for tests of upgrades: folders with `package.json` and `sql/`, as a package has them.
- * Release 1.0.0 keeps payments and their sum in whole euros. Release 1.1.0 keeps them in cents: its
- * migration changes both tables, and its gates have other bodies and one more parameter. It no longer
- * has three objects that need each other, and release 1.2.0 removes them.
+ * Small releases for tests of upgrades: folders with `package.json` and `sql/`, as a package has
+ * them. Release 1.0.0 keeps payments and their sum in whole euros. Release 1.1.0 keeps them in
+ * cents: its migration changes both tables, and its gates have other bodies and one more parameter.
+ * It no longer has three objects that need each other, and release 1.2.0 removes them.
  *
- * In both releases `fn_pay` writes to one table, pauses, and writes to the other. A call that met the
- * tables of the other release, or another call's half, would fail or break the balance.
+ * In both releases `fn_pay` writes to one table, pauses, and writes to the other. A call that met
+ * the tables of the other release, or another call's half, would fail or break the balance.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

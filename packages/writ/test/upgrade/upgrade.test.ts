@@ -1,6 +1,6 @@
 /**
- * From 1.0.0 on a release upgrades the database in place while processes of the release before go on.
- * Two small releases show it (releases.ts).
+ * From 1.0.0 on a release upgrades the database in place while processes of the release before go
+ * on. Two small releases show it (releases.ts).
  */
 import type pg from 'pg';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';

@@ -1,8 +1,8 @@
 -- Raises an alert for each tenant in which too many contracts wait for a decision, signatures wait
 -- for an applier for a minute, governance jobs or audits take too long, or too many rollbacks were
--- needed, and clears it when that is over.
--- The time of a soak that has begun does not count against its job; what waits for a person's verdict is no late
--- audit. Answers how many alerts it raised or cleared.
+-- needed, and clears it when that is over. The time of a soak that has begun does not count against
+-- its job; what waits for a person's verdict is no late audit. Answers how many alerts it raised or
+-- cleared.
 create or replace function writ_data.alert_delays(
   p_tenant text,  -- null: all
   p_actor text,

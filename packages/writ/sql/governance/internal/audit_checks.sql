@@ -1,4 +1,7 @@
--- The checks of an audit, from the run's log, the receipts and the targets as they are now: [{check, result, detail}]. A rollback is held to A-001, A-003, A-007 and the state. p_read: what stands outside the database now. p_touched: by the number of a step outside, what its type says that it touches.
+-- The checks of an audit, from the run's log, the receipts and the targets as they are now:
+-- [{check, result, detail}]. A rollback is held to A-001, A-003, A-007 and the state. p_read: what
+-- stands outside the database now. p_touched: by the number of a step outside, what its type says
+-- that it touches.
 create or replace function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_touched jsonb, p_at timestamptz) returns jsonb language plpgsql stable as $$
 declare
   v_rows jsonb; v_outside text; v_missing text; v_started timestamptz; v_ended timestamptz; v_undoable text; v_worse text; v_signals text; v_drift text; v_state jsonb; v_expected jsonb;

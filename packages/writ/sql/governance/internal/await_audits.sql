@@ -1,4 +1,5 @@
--- Every step of these governance jobs is done: by way of COMPLETED they await their audits, which are enqueued. The caller has locked them.
+-- Every step of these governance jobs is done: by way of COMPLETED they await their audits, which
+-- are enqueued. The caller has locked them.
 create or replace function writ_data.await_audits(p_jobs uuid[], p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare
   v_states bytea[]; j record;

@@ -1,4 +1,6 @@
--- Writes a capability or a value, whose row is locked here, if it is what is expected: its value, or, for a rollback, its version. Answers what was found and which versions; `as_expected` says whether it was written. JSON null: no value.
+-- Writes a capability or a value, whose row is locked here, if it is what is expected: its value,
+-- or, for a rollback, its version. Answers what was found and which versions; `as_expected` says
+-- whether it was written. JSON null: no value.
 create or replace function writ_data.change_target(p_tenant text, p_type text, p_target text, p_key text, p_expected jsonb, p_expected_version bigint, p_value jsonb, p_actor text, p_at timestamptz,
   out as_expected boolean, out was jsonb, out found_version bigint, out written_version bigint) language plpgsql as $$
 begin

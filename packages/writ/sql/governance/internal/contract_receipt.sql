@@ -1,4 +1,5 @@
--- A receipt in the stream of a contract that has not come to its end, whose row the caller has locked.
+-- A receipt in the stream of a contract that has not come to its end, whose row the caller has
+-- locked.
 create or replace function writ_data.contract_receipt(p_contract uuid, p_status text, p_reason text, p_context jsonb, p_at timestamptz) returns void language plpgsql as $$
 declare
   c record;

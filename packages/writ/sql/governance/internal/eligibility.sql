@@ -1,4 +1,6 @@
--- The eligibility rules of a contract, those that block first: [{rule, passed, detail}]. An instance of a template is held to its template's own limits instead of E-006, and E-104 blocks it only when something is unhealthy.
+-- The eligibility rules of a contract, those that block first: [{rule, passed, detail}]. An
+-- instance of a template is held to its template's own limits instead of E-006, and E-104 blocks it
+-- only when something is unhealthy.
 create or replace function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamptz) returns jsonb language plpgsql stable as $$
 declare
   v_names text[]; v_unhealthy text; v_frozen text; v_blocked text; v_similar uuid;

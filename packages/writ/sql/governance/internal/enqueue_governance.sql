@@ -1,4 +1,5 @@
--- Enqueues jobs of governance about governance jobs of a tenant, in the transaction of what they follow from; raises if they cannot be.
+-- Enqueues jobs of governance about governance jobs of a tenant, in the transaction of what they
+-- follow from; raises if they cannot be.
 create or replace function writ_data.enqueue_governance(p_kind text, p_jobs uuid[], p_tenant text, p_actor text) returns void language plpgsql as $$
 declare
   v_answer jsonb := writ_data.enqueue_alike(p_kind, array(select writ_data.uuidv7() from unnest(p_jobs)), (select json_agg(json_build_object('job', j)) from unnest(p_jobs) j), p_actor, p_tenant);

@@ -1,4 +1,7 @@
--- The plan that does these steps, one after the other: the same kinds in the same order are the same plan. Steps in the database that follow one another are one step of the plan, and one transaction: nobody sees half of them. Undoing is the rollback job's, so it has no compensation, and a failure ends it.
+-- The plan that does these steps, one after the other: the same kinds in the same order are the
+-- same plan. Steps in the database that follow one another are one step of the plan, and one
+-- transaction: nobody sees half of them. Undoing is the rollback job's, so it has no compensation,
+-- and a failure ends it.
 create or replace function writ_data.governed_plan(p_steps jsonb, p_timeout_ms bigint, p_actor text) returns integer language plpgsql as $$
 declare
   v_steps text; v_version text; v_document text; v_no integer; v_answer jsonb;

@@ -1,4 +1,6 @@
--- Contracts move, all from the same state: their rows with what goes with it, a row of history, a receipt each, and facts in the record. p_reasons is why, of each; p_jobs the jobs that they are active with. The caller has locked them, and has set what else changes: where one has come to its
+-- Contracts move, all from the same state: their rows with what goes with it, a row of history, a
+-- receipt each, and facts in the record. p_reasons is why, of each; p_jobs the jobs that they are
+-- active with. The caller has locked them, and has set what else changes: where one has come to its
 -- end, nothing does any more.
 create or replace function writ_data.move_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamptz, p_jobs uuid[] default null) returns void language plpgsql as $$
 declare

@@ -1,5 +1,8 @@
--- Governance jobs move, all from the same state, by way of other states if need be (p_path, the last is where they stay): their rows with the times that go with it, a row of history for each state, a receipt each, and facts in the record. The caller has locked them, and has set what else changes:
--- where one has come to its end, nothing does any more. p_states: the hash of what stands there now, of each, when their steps are done.
+-- Governance jobs move, all from the same state, by way of other states if need be (p_path, the
+-- last is where they stay): their rows with the times that go with it, a row of history for each
+-- state, a receipt each, and facts in the record. The caller has locked them, and has set what else
+-- changes: where one has come to its end, nothing does any more. p_states: the hash of what stands
+-- there now, of each, when their steps are done.
 create or replace function writ_data.move_governance_jobs(p_jobs uuid[], p_path text[], p_event text, p_reason text, p_actor text, p_at timestamptz, p_states bytea[] default null) returns void language plpgsql as $$
 declare
   v_from text; v_n integer := cardinality(p_path); v_to text := p_path[v_n]; v_entries text[];

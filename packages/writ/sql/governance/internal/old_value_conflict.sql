@@ -1,4 +1,6 @@
--- The first step whose old_value is not what stands there, or what the steps before will have made of it; null if there is none. A step that says no old_value expects nothing of it. JSON null: no value.
+-- The first step whose old_value is not what stands there, or what the steps before will have made
+-- of it; null if there is none. A step that says no old_value expects nothing of it. JSON null: no
+-- value.
 create or replace function writ_data.old_value_conflict(p_tenant text, p_steps jsonb) returns text language plpgsql stable as $$
 begin
   if not jsonb_path_exists(p_steps, '$[*].parameters.old_value') then

@@ -1,4 +1,5 @@
--- The probes of capabilities and of those that own configurations, by their names, for whoever asks them because something relies on them.
+-- The probes of capabilities and of those that own configurations, by their names, for whoever asks
+-- them because something relies on them.
 create or replace function writ_data.probes_of(p_tenant text, p_targets text[]) returns jsonb language sql stable
 begin atomic
   select coalesce(jsonb_agg(jsonb_build_object('tenant', p.tenant_id, 'name', p.name, 'capability', p.capability, 'type', p.type, 'config', p.config, 'timeout_ms', p.timeout_ms, 'status', p.status, 'detail', p.detail, 'at', p.checked_at) order by p.name), '[]')

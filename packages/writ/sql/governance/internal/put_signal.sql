@@ -1,4 +1,5 @@
--- Records a signal about health; the one of the same scope and type that stood before it is superseded.
+-- Records a signal about health; the one of the same scope and type that stood before it is
+-- superseded.
 create or replace function writ_data.put_signal(p_tenant text, p_type text, p_scope text, p_decision text, p_reason text, p_expires_at timestamptz, p_actor text, p_at timestamptz, p_constraints jsonb default null) returns uuid language plpgsql as $$
 declare
   v_id uuid := writ_data.uuidv7();

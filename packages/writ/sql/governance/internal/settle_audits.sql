@@ -1,4 +1,5 @@
--- A verdict about governance jobs, and what follows from it; reasons, checks, evidence and health are of each. The caller has locked the contracts and the jobs, which await their audits.
+-- A verdict about governance jobs, and what follows from it; reasons, checks, evidence and health
+-- are of each. The caller has locked the contracts and the jobs, which await their audits.
 create or replace function writ_data.settle_audits(p_jobs uuid[], p_verdict text, p_reasons text[], p_checks jsonb[], p_evidence jsonb[], p_health jsonb[], p_resolved_by text, p_actor text, p_started timestamptz, p_at timestamptz) returns void language plpgsql as $$
 declare
   g record; o writ_data.governance_job; v_entries text[]; v_jobs uuid[]; v_contracts uuid[]; v_reasons text[]; v_each jsonb;

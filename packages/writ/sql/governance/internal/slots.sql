@@ -1,4 +1,6 @@
--- The places that steps change, and the values that they put there: a capability by its name, a value of a configuration as scope#key, anything else by its target. Soaks and signals change nothing.
+-- The places that steps change, and the values that they put there: a capability by its name, a
+-- value of a configuration as scope#key, anything else by its target. Soaks and signals change
+-- nothing.
 create or replace function writ_data.slots(p_steps jsonb) returns table (step_no integer, step_type text, target text, slot text, key text, value jsonb) language sql immutable
 begin atomic
   select s.n::integer, s.step ->> 'step_type', s.step ->> 'target',

@@ -1,4 +1,6 @@
--- Governance jobs of contracts, and the runs that do them: p_steps are a contract's steps, or those that undo them (p_of: of which job); p_states is the hash of what stood there before. The caller has locked the contracts, and chosen the ids.
+-- Governance jobs of contracts, and the runs that do them: p_steps are a contract's steps, or those
+-- that undo them (p_of: of which job); p_states is the hash of what stood there before. The caller
+-- has locked the contracts, and chosen the ids.
 create or replace function writ_data.start_governance_jobs(p_jobs uuid[], p_contracts uuid[], p_kind text, p_of uuid[], p_steps jsonb[], p_states bytea[], p_event text, p_reason text, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare
   v_runs uuid[] := array(select writ_data.uuidv7() from unnest(p_jobs)); v_entries text[];

@@ -1,4 +1,6 @@
--- Validates and qualifies a contract as far as it gets: DRAFT → VALIDATED → ELIGIBLE. What can never pass is rejected; what may pass later (health, a freeze, a missing escalation) stays VALIDATED, and can be submitted again. The caller has locked it.
+-- Validates and qualifies a contract as far as it gets: DRAFT → VALIDATED → ELIGIBLE. What can
+-- never pass is rejected; what may pass later (health, a freeze, a missing escalation) stays
+-- VALIDATED, and can be submitted again. The caller has locked it.
 create or replace function writ_data.submit_contract(p_contract uuid, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 declare
   c writ_data.contract; v_policy record; v_wrong record; v_rules jsonb; v_failed text; v_never text;

@@ -1,5 +1,5 @@
--- Returns the trust that an applier names in an item: 'database', or the SHA-256 of its trust file in
--- hexadecimal. Null for anything else.
+-- Returns the trust that an applier names in an item: 'database', or the SHA-256 of its trust file
+-- in hexadecimal. Null for anything else.
 create or replace function writ_data.trust_in(p_item jsonb) returns text
 language sql immutable
 return case

@@ -72,8 +72,8 @@ begin
     end;
   end loop;
 
-  -- An id is known for a day, and as long as the month's index holds it. What began earlier, such as
-  -- an alert that fires for days, is known from then on. The clock of whoever observed it may be
+  -- An id is known for a day, and as long as the month's index holds it. What began earlier, such
+  -- as an alert that fires for days, is known from then on. The clock of whoever observed it may be
   -- ahead by the five minutes that a signature may be old.
   v_since := least(v_now - interval '25 hours', to_timestamp(v_observed) - interval '5 minutes',
     date_trunc('month', v_now at time zone 'UTC') at time zone 'UTC' - interval '1 millisecond');

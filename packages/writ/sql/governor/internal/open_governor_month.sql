@@ -1,5 +1,5 @@
--- Makes the month of mailboxes and events that a moment falls into, if it has none: nobody has driven
--- governors for months, or the database's clock was moved far.
+-- Makes the month of mailboxes and events that a moment falls into, if it has none: nobody has
+-- driven governors for months, or the database's clock was moved far.
 -- Callers: whatever inserts mail or events, before it does.
 -- Locks:   their tables, against other changes of their partitions only. A session that makes the
 --          same month waits for this transaction.

@@ -4,8 +4,8 @@
 -- p_digest: SHA-256 of the call, in hexadecimal.
 -- Answers: what the same call has answered before; null if there was none, and the call is to be
 --          made now.
--- Refuses: invalid_once, invalid_tenant, tenant_forbidden, once_conflict (another call has used this
---          key).
+-- Refuses: invalid_once, invalid_tenant, tenant_forbidden, once_conflict (another call has used
+--          this key).
 -- Locks:   the row of this key until the transaction ends, so a second call waits for the first.
 --
 -- Rows belong to one login, one principal, which the key or the login authenticates, and one

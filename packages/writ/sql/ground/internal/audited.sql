@@ -1,5 +1,5 @@
--- Answers what a gate answers, and records what it refuses: the whole call, or how many of its items
--- for which reason. Details stay out of the record, because they can quote an input.
+-- Answers what a gate answers, and records what it refuses: the whole call, or how many of its
+-- items for which reason. Details stay out of the record, because they can quote an input.
 create or replace function writ_data.audited(p_command text, p_actor text, p_answer jsonb)
 returns jsonb
 language plpgsql

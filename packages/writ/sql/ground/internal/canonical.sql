@@ -1,4 +1,5 @@
--- RFC 8785 bytes of what the database itself writes into receipts: texts, whole numbers that JSON carries exactly, and names in ASCII. Anything else is a fault.
+-- RFC 8785 bytes of what the database itself writes into receipts: texts, whole numbers that JSON
+-- carries exactly, and names in ASCII. Anything else is a fault.
 create or replace function writ_data.canonical(p_value jsonb) returns text language plpgsql immutable as $$
 declare
   v_text text; v_foreign boolean;

@@ -1,7 +1,7 @@
--- Returns where a value has a number that RFC 8785 would print as another one, and that number; null
--- if it has none. Persons approve what is printed, so such a number would be shown and signed as one
--- value and written as another. Whole numbers are exact up to 2^53 - 1, fractions if they are what
--- the nearest double prints as.
+-- Returns where a value has a number that RFC 8785 would print as another one, and that number;
+-- null if it has none. Persons approve what is printed, so such a number would be shown and signed
+-- as one value and written as another. Whole numbers are exact up to 2^53 - 1, fractions if they
+-- are what the nearest double prints as.
 create or replace function writ_data.inexact_number(p_value jsonb) returns text
 language plpgsql immutable
 set extra_float_digits = 1

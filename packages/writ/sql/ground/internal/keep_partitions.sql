@@ -1,6 +1,6 @@
 -- Makes the partitions of the coming days (queue.partition.days_ahead). Records
--- system.partitions_low when fewer than three days are left, because without a partition for its day
--- no job can be enqueued. Ids carry the real time, whatever writ.now() answers.
+-- system.partitions_low when fewer than three days are left, because without a partition for its
+-- day no job can be enqueued. Ids carry the real time, whatever writ.now() answers.
 -- Answers: how many it made.
 -- Locks:   the partitioned tables, against other changes of their partitions only. It waits a fifth
 --          of a second for them; the clockwork calls it again in a minute.

@@ -1,7 +1,8 @@
--- Makes the partitions of yesterday, today and the next three days if today has none, because nobody
--- has turned the clockwork for queue.partition.days_ahead days. The clockwork then makes the others.
--- Answers: whether today had none, and now has them. It cannot make them inside a statement that uses
---          one of the tables.
+-- Makes the partitions of yesterday, today and the next three days if today has none, because
+-- nobody has turned the clockwork for queue.partition.days_ahead days. The clockwork then makes the
+-- others.
+-- Answers: whether today had none, and now has them. It cannot make them inside a statement that
+--          uses one of the tables.
 -- Locks:   the partitioned tables, against other changes of their partitions only. A session that
 --          makes the same partitions waits for this transaction, ten seconds at most.
 create or replace function writ_data.open_days() returns boolean

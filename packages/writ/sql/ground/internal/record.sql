@@ -1,5 +1,6 @@
--- The record of one gate call, in one row whatever the number of jobs: who called what, and types[i] happened to subjects[first[i]..last[i]]; a
--- range with last < first is empty. Answers its id. The low 24 bits of its id are zero: a fact's id is its batch's id plus its ordinal.
+-- The record of one gate call, in one row whatever the number of jobs: who called what, and
+-- types[i] happened to subjects[first[i]..last[i]]; a range with last < first is empty. Answers its
+-- id. The low 24 bits of its id are zero: a fact's id is its batch's id plus its ordinal.
 create or replace function writ_data.record(
   p_command text, p_actor text, p_at timestamptz, p_subjects uuid[],
   p_types text[], p_first integer[], p_last integer[], p_details jsonb default null, p_note text default null

@@ -8,8 +8,8 @@
 -- p_epoch: the epoch of _system that begins. p_size, p_root: the tree of _system that was found.
 -- Answers: {logs: [{log, epoch, size}]}.
 -- Refuses: actor_required, tenant_forbidden, reason_required, invalid_argument (no signature),
---          checkpoint_mismatch (an epoch or a size that cannot be, another epoch than the next one, or
---          a tree that _system has not had).
+--          checkpoint_mismatch (an epoch or a size that cannot be, another epoch than the next one,
+--          or a tree that _system has not had).
 -- Locks:   the ledger's clockwork.
 create or replace function writ.fn_ledger_accept_restore(
   p_known_checkpoint text,

@@ -31,8 +31,8 @@ begin
 
   v_key := string_to_array((select k.key from writ_data.ledger_key k order by k.key_no desc limit 1), '+');
 
-  -- A note has one line each for origin, size and root, then the signatures: the name of the key, and
-  -- in base64 four bytes of its id and 64 of the signature.
+  -- A note has one line each for origin, size and root, then the signatures: the name of the key,
+  -- and in base64 four bytes of its id and 64 of the signature.
   select coalesce(left(c.log, 200), 'none') into v_wrong
   from jsonb_to_recordset(p_checkpoints)
     c(log text, epoch integer, size bigint, root text, note text)

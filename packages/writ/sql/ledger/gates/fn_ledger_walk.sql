@@ -1,9 +1,9 @@
--- Reads receipts backwards: by their numbers in one stream of a log, by their places in one log, or by
--- their numbers across logs.
+-- Reads receipts backwards: by their numbers in one stream of a log, by their places in one log, or
+-- by their numbers across logs.
 -- Callers: writ_signer, readers
--- Answers: up to p_limit (1 to 10000) receipts before the place p_before, the newest first. entry and
---          at are null where the receipt was archived and dropped, leaf_index where it is not in its
---          log yet. A login of one tenant sees the receipts of that tenant's log.
+-- Answers: up to p_limit (1 to 10000) receipts before the place p_before, the newest first. entry
+--          and at are null where the receipt was archived and dropped, leaf_index where it is not
+--          in its log yet. A login of one tenant sees the receipts of that tenant's log.
 create or replace function writ.fn_ledger_walk(
   p_log text,
   p_stream text,

@@ -1,10 +1,14 @@
--- Writes receipts in the transaction of what they are about. p_entries are their RFC 8785 bytes, in the order in which they happened; log, stream and number
--- are read from them. The caller holds the row that each stream counts in. One that is not a receipt is a fault of the caller, and raised. Answers their numbers.
--- p_erasables is what they keep out of line, [{entry, hash, salt, value}]: which entry, from 1, and hash and salt in hexadecimal.
+-- Writes receipts in the transaction of what they are about. p_entries are their RFC 8785 bytes, in
+-- the order in which they happened; log, stream and number are read from them. The caller holds the
+-- row that each stream counts in. One that is not a receipt is a fault of the caller, and raised.
+-- Answers their numbers. p_erasables is what they keep out of line, [{entry, hash, salt, value}]:
+-- which entry, from 1, and hash and salt in hexadecimal.
 create or replace function writ_data.append_receipts(p_entries text[], p_at timestamptz, p_erasables jsonb default null) returns bigint[]
   language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  v_xid xid8 := pg_current_xact_id(); -- before a number of a receipt is taken: so the sequencer knows when nobody is left who may have taken one
+  -- before a number of a receipt is taken: so the sequencer knows when nobody is left who may have
+  -- taken one
+  v_xid xid8 := pg_current_xact_id();
   v_nos bigint[];
 begin
   perform writ_data.open_month(p_at);

@@ -1,6 +1,6 @@
--- Gives a new database its deployment id and the first receipt of the log _system, which has it. The
--- installer calls it at the end of each migration; a database that has an id keeps it. The receipt
--- enters its log at once, so that nothing stands before it.
+-- Gives a new database its deployment id and the first receipt of the log _system, which has it.
+-- The installer calls it at the end of each migration; a database that has an id keeps it. The
+-- receipt enters its log at once, so that nothing stands before it.
 create or replace function writ_data.begin_deployment() returns void
 language plpgsql
 as $$

@@ -1,8 +1,8 @@
--- Makes the month of receipts that a moment falls into, if it has none: nobody has turned the ledger for
--- months, or the database's clock was moved far.
+-- Makes the month of receipts that a moment falls into, if it has none: nobody has turned the
+-- ledger for months, or the database's clock was moved far.
 -- Callers: whatever inserts receipts, before it does.
--- Locks:   the table of receipts, against other changes of its partitions only. A session that makes
---          the same month waits for this transaction.
+-- Locks:   the table of receipts, against other changes of its partitions only. A session that
+--          makes the same month waits for this transaction.
 create or replace function writ_data.open_month(p_at timestamptz) returns void
 language plpgsql
 as $$

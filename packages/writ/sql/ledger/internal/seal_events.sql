@@ -1,5 +1,7 @@
--- Hashes the next segment of the record into one root, and writes a receipt of it. It takes the rows of transactions that are older than every open one, in the
--- order (xid, id), so that one which commits late is late and not passed over. Answers how many rows it sealed. The caller holds the clockwork.
+-- Hashes the next segment of the record into one root, and writes a receipt of it. It takes the
+-- rows of transactions that are older than every open one, in the order (xid, id), so that one
+-- which commits late is late and not passed over. Answers how many rows it sealed. The caller holds
+-- the clockwork.
 create or replace function writ_data.seal_events(p_rows integer, p_at timestamptz) returns integer language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -8,7 +10,8 @@ declare
 begin
   select * into c from writ_data.ledger_clockwork;
   select pg_snapshot_xmin(s), pg_snapshot_xmax(s) into v_horizon, v_next from pg_current_snapshot() s;
-  -- A position ahead of the server's own transactions comes from another server, by dump and restore. What was restored is committed: seal it to its end.
+  -- A position ahead of the server's own transactions comes from another server, by dump and
+  -- restore. What was restored is committed: seal it to its end.
   v_restored := c.seal_xid > v_next;
   select count(*), sum(d.facts), string_agg(d.hash, ''::bytea order by d.xid, d.batch_id), (array_agg(d.batch_id order by d.xid, d.batch_id))[1],
     max(d.xid::text::numeric)::text::xid8, (array_agg(d.batch_id order by d.xid desc, d.batch_id desc))[1],
@@ -23,7 +26,8 @@ begin
   ) d;
   if v_n = 0 then
     if v_restored then
-      -- Then begin anew with the transactions of this server, and leave alone what came with the dump.
+      -- Then begin anew with the transactions of this server, and leave alone what came with the
+      -- dump.
       update writ_data.ledger_clockwork set seal_xid = '0', seal_id = '00000000-0000-0000-0000-000000000000',
         seal_since = greatest(c.seal_since::text, (select max(s.upto::text) from writ_data.event_seal s))::uuid;
     end if;

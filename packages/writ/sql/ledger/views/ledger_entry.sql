@@ -1,4 +1,5 @@
--- The receipts in the order of their logs. Of those that have been archived and dropped, the hash alone.
+-- The receipts in the order of their logs. Of those that have been archived and dropped, the hash
+-- alone.
 -- Callers: writ_signer, readers
 create or replace view writ.ledger_entry with (security_barrier) as
 select l.log_id, l.leaf_index, l.leaf_hash, r.receipt_id, r.stream, r.stream_seq, r.at, r.entry

@@ -1,5 +1,5 @@
--- Whether a destination still has to be told of a run with an id from p_lo to below p_hi. The tables
--- of these runs then stay.
+-- Whether a destination still has to be told of a run with an id from p_lo to below p_hi. The
+-- tables of these runs then stay.
 create or replace function writ_data.on_runs_retired(p_lo uuid, p_hi uuid) returns boolean
 language sql stable
 return exists (

@@ -1,4 +1,5 @@
--- What a destination is to be told again now, as JSON text: [attempts, event], events as outbox_window has them. The record still has it: an event whose day was dropped is a dead letter.
+-- What a destination is to be told again now, as JSON text: [attempts, event], events as
+-- outbox_window has them. The record still has it: an event whose day was dropped is a dead letter.
 create or replace function writ_data.outbox_retries(p_destination text, p_limit integer, p_at timestamptz) returns text language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare

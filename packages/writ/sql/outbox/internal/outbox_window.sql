@@ -1,7 +1,11 @@
--- What the record has behind a position, below every open transaction, in the order in which it is told: at most p_limit calls of gates and about p_events events, of the types and the tenant wanted (null: all). An event is an array:
--- id, type, subject, tenant, milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data. Answers them as JSON text (null: none), how far that is, and whether there is more.
--- Two transactions can append to one run in another order than they got their numbers: events of a run that come before one of these, wanted or not, and stand behind this window, are told with it, and once more in their turn.
--- So whatever the record has of a run up to here, what came before it has been told.
+-- What the record has behind a position, below every open transaction, in the order in which it is
+-- told: at most p_limit calls of gates and about p_events events, of the types and the tenant
+-- wanted (null: all). An event is an array: id, type, subject, tenant, milliseconds since 1970,
+-- actor, number in its run, step, logical attempt, engine's attempt, data. Answers them as JSON
+-- text (null: none), how far that is, and whether there is more. Two transactions can append to one
+-- run in another order than they got their numbers: events of a run that come before one of these,
+-- wanted or not, and stand behind this window, are told with it, and once more in their turn. So
+-- whatever the record has of a run up to here, what came before it has been told.
 create or replace function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, out events text, out xid xid8, out batch_id uuid, out more boolean, out oldest timestamptz, out subjects uuid[]) language plpgsql stable
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
@@ -9,7 +13,9 @@ declare
   v_horizon xid8; v_next xid8; v_like text[] := writ_data.outbox_patterns(p_types); v_runs uuid[]; v_seqs integer[]; e_runs uuid[] := '{}'::uuid[]; e_seqs integer[] := '{}'::integer[];
 begin
   select pg_snapshot_xmin(s), pg_snapshot_xmax(s) into v_horizon, v_next from pg_current_snapshot() s;
-  -- A position ahead of the server's own transactions comes from another server, by dump and restore: what was restored is read to its end, and then what this server has recorded since: position 0 and a batch is everything younger than that batch.
+  -- A position ahead of the server's own transactions comes from another server, by dump and
+  -- restore: what was restored is read to its end, and then what this server has recorded since:
+  -- position 0 and a batch is everything younger than that batch.
   if p_xid > v_next then
     if exists (select from writ_data.event_batch b where (b.xid, b.batch_id) > (p_xid, p_batch)) then
       v_horizon := '18446744073709551615';
@@ -54,7 +60,8 @@ begin
     select array_agg(e.run_id), array_agg(e.run_seq) into v_runs, v_seqs
     from unnest(v_runs, v_seqs) u(run, seq) cross join lateral (select y.run_id, y.run_seq, y.batch_id from writ_data.run_event y where y.run_id = u.run and y.run_seq = u.seq - 1 offset 0) e
     cross join lateral (select c.xid from writ_data.event_batch c where c.batch_id = e.batch_id offset 0) b
-    where (b.xid, e.batch_id) > (outbox_window.xid, outbox_window.batch_id) and b.xid < greatest(v_horizon, v_next); -- what was restored has been told
+    -- what was restored has been told
+    where (b.xid, e.batch_id) > (outbox_window.xid, outbox_window.batch_id) and b.xid < greatest(v_horizon, v_next);
     e_runs := e_runs || v_runs; e_seqs := e_seqs || v_seqs;
   end loop;
   if e_runs <> '{}' then

@@ -2,8 +2,8 @@
 -- longer time, dead letters that nobody has replayed.
 -- The steps of a run stay until the run has ended and its end is past the retention too.
 -- Callers: writ_engine, writ_admin
--- Answers: {cleaned}: how many, p_limit at most. Call it until it answers 0; the clockwork does that
---          once a minute. While another session sweeps: {cleaned: 0, busy: true}.
+-- Answers: {cleaned}: how many, p_limit at most. Call it until it answers 0; the clockwork does
+--          that once a minute. While another session sweeps: {cleaned: 0, busy: true}.
 -- Refuses: actor_required, invalid_actor.
 -- Locks:   the turn `sweep`.
 --

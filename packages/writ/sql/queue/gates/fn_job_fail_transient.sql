@@ -1,5 +1,5 @@
--- Fails an attempt that may be tried again: retry_waiting, or dead_letter when the attempts are used
--- up.
+-- Fails an attempt that may be tried again: retry_waiting, or dead_letter when the attempts are
+-- used up.
 -- Callers: writ_worker, writ_applier
 -- Answers, refuses: see writ_data.abort_one.
 create or replace function writ.fn_job_fail_transient(

@@ -1,7 +1,7 @@
 -- Enqueues dead letters again, each by itself, as fn_job_dead_letter_replay does.
 -- Callers: writ_admin, writ_server
--- Answers: [{job_id, replayed} or a refusal, …], in the order of p_job_ids. One that is refused does
---          not keep the others from being enqueued.
+-- Answers: [{job_id, replayed} or a refusal, …], in the order of p_job_ids. One that is refused
+--          does not keep the others from being enqueued.
 -- Refuses: batch_too_large (more than 1,000).
 -- Locks:   see fn_job_dead_letter_replay.
 create or replace function writ.fn_job_requeue_many(

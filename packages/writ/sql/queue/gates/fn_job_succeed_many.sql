@@ -3,8 +3,8 @@
 -- Callers: writ_worker, writ_applier
 -- Answers: {done, started_upto, refused: [{position, reason}]}, and of steps of runs runs_ended,
 --          followed and next_due_ms. A job that is refused stays open: payload_too_large,
---          invalid_result, already_committed, lease_lost, job_not_started, reserved_job_kind (only the gate of a
---          reserved kind commits its jobs; one that is committed is done).
+--          invalid_result, already_committed, lease_lost, job_not_started, reserved_job_kind (only
+--          the gate of a reserved kind commits its jobs; one that is committed is done).
 -- Refuses: lease_lost, invalid_actor, batch_too_large, tenant_forbidden.
 -- Locks:   the lease, and strongly enough to remove it when its last jobs end; runs of steps.
 create or replace function writ.fn_job_succeed_many(
@@ -43,7 +43,8 @@ declare
   v_malformed boolean := false;     -- a result is no JSON
   v_turned_away jsonb;              -- positions that are refused for what was given with them
   v_bounds uuid[];
-  v_owned integer[] := '{}'::integer[];        -- positions of reserved kinds, which only their gates commit
+  -- positions of reserved kinds, which only their gates commit
+  v_owned integer[] := '{}'::integer[];
   v_direct uuid[];                  -- committed here
   v_committed uuid[];               -- committed before
   v_behind uuid[];                  -- of these, whose runs have not moved on: not of reserved kinds

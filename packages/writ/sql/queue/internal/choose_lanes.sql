@@ -1,6 +1,9 @@
--- The lanes that a claim visits (of these kinds, from these priorities up), by tenant, priority and age, with each tenant's share of p_limit jobs: up to 64 tenants that have work, in the order of
--- their names after p_after and then from the beginning; from anywhere when it is null. `after` is the last of them, when there may be more. Of a kind with limits per key a tenant may have thousands of lanes, most of them
--- closed for the moment: of those some dozens are looked at, beginning anywhere. Called by the claim, whose settings forbid plans that flip.
+-- The lanes that a claim visits (of these kinds, from these priorities up), by tenant, priority and
+-- age, with each tenant's share of p_limit jobs: up to 64 tenants that have work, in the order of
+-- their names after p_after and then from the beginning; from anywhere when it is null. `after` is
+-- the last of them, when there may be more. Of a kind with limits per key a tenant may have
+-- thousands of lanes, most of them closed for the moment: of those some dozens are looked at,
+-- beginning anywhere. Called by the claim, whose settings forbid plans that flip.
 create or replace function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, p_tenant text,
   out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out quotas integer[], out limited boolean[],
   out priorities smallint[], out after text
@@ -35,7 +38,8 @@ begin
     end if;
   end if;
   v_weighted := exists (select from writ_data.tenant_weight);
-  -- Tenants of unequal weight, or at their limits, are not visited each in their turn: more of them have to be looked at.
+  -- Tenants of unequal weight, or at their limits, are not visited each in their turn: more of them
+  -- have to be looked at.
   v_tenants := case when p_keyed or v_weighted then 64 else least(64, p_limit) end;
   if p_after is null then
     -- The caller does not say where to begin: anywhere.
@@ -78,7 +82,8 @@ begin
         -- Jobs of one call may stand in two lanes after they went back.
         order by x.tenant_id, x.priority desc, x.seq, x.part) c;
       if cardinality(lanes) - v_seen >= v_tenants * 4 then
-        -- Of some kind there may be more lanes than these: nobody is visited after the tenant up to whom all have been seen.
+        -- Of some kind there may be more lanes than these: nobody is visited after the tenant up to
+        -- whom all have been seen.
         select min(m.last) into after
         from (select max(u.t) as last from unnest(kinds[v_seen + 1:], tenants[v_seen + 1:]) u(k, t) group by u.k having count(*) >= v_tenants * 4) m;
         if after is not null then
@@ -104,7 +109,8 @@ begin
     after := tenants[v_seen];
   end if;
   if v_count > 1 and v_weighted then
-    -- The shares add up to the whole, and chance decides only who gets the fractions: on average everybody gets what is his.
+    -- The shares add up to the whole, and chance decides only who gets the fractions: on average
+    -- everybody gets what is his.
     v_chance := random();
     select array_agg((floor(s.upto + v_chance) - floor(s.upto - s.part + v_chance))::integer order by u.n) into quotas
     from unnest(tenants) with ordinality u(t, n)

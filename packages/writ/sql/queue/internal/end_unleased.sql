@@ -1,6 +1,7 @@
--- Ends jobs that no worker holds, as cancelled: each gets a final execution (attempt 0 if it was never tried), so that its state follows from
--- executions alone. The caller has just deleted their ready or waiting rows. One that has an effect, or an end, is left alone: a fault may have
--- left it a row. Answers the jobs that it ended.
+-- Ends jobs that no worker holds, as cancelled: each gets a final execution (attempt 0 if it was
+-- never tried), so that its state follows from executions alone. The caller has just deleted their
+-- ready or waiting rows. One that has an effect, or an end, is left alone: a fault may have left it
+-- a row. Answers the jobs that it ended.
 create or replace function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos integer[],
   p_error_code text, p_error_message text, p_at timestamptz) returns uuid[] language plpgsql as $$
 declare

@@ -1,4 +1,5 @@
--- The first key of a document, at any depth, that may not be in metadata. What the job works on is its input; this is about labels.
+-- The first key of a document, at any depth, that may not be in metadata. What the job works on is
+-- its input; this is about labels.
 create or replace function writ_data.forbidden_key(p_document jsonb) returns text language sql immutable
   begin atomic
   with recursive part(value) as (

@@ -1,4 +1,5 @@
--- Ready rows for the jobs of a call whose lanes did not exist yet: opens the lanes and puts the jobs where the call would have.
+-- Ready rows for the jobs of a call whose lanes did not exist yet: opens the lanes and puts the
+-- jobs where the call would have.
 create or replace function writ_data.house(p_calls jsonb) returns void language plpgsql as $$
 begin
   insert into writ_data.job_ready (lane_id, seq, part, job_ids, attempts, execution_no, deadline_at)

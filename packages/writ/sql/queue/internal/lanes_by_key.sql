@@ -1,6 +1,8 @@
--- Lanes of kinds with limits, of the next p_tenants tenants whose names come after p_after and, unless it is empty, not after p_upto: of each kind and tenant
--- some dozens, beginning at any key, so that every key has its turn though most of them may be at their limit. Lanes without work are left out.
--- With p_tenant, of that tenant alone. `last` is the name at which the next look goes on; null when there is none.
+-- Lanes of kinds with limits, of the next p_tenants tenants whose names come after p_after and,
+-- unless it is empty, not after p_upto: of each kind and tenant some dozens, beginning at any key,
+-- so that every key has its turn though most of them may be at their limit. Lanes without work are
+-- left out. With p_tenant, of that tenant alone. `last` is the name at which the next look goes on;
+-- null when there is none.
 create or replace function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, p_tenant text default null,
   out lanes bigint[], out heads bigint[], out firsts bigint[], out tenants text[], out kinds text[], out keys text[], out limited boolean[], out priorities smallint[],
   out tenants_found integer, out last text
@@ -34,7 +36,8 @@ begin
       (select * from writ_data.lane x where x.job_kind = kk.kind and x.priority >= coalesce(kk.floor, -32768) and x.tenant_id = u.t and x.alone = p_alone and x.limit_key = ''
         order by x.priority desc limit 32)
       union all
-      -- In the order of a hash: there a beginning is as likely as any other, whatever the keys look like.
+      -- In the order of a hash: there a beginning is as likely as any other, whatever the keys look
+      -- like.
       (select y.* from (
         (select * from writ_data.lane x where x.job_kind = kk.kind and x.priority >= coalesce(kk.floor, -32768) and x.tenant_id = u.t and x.alone = p_alone and x.limit_key <> '' and md5(x.limit_key) >= v_pivot
           order by md5(x.limit_key), x.priority desc limit 64)

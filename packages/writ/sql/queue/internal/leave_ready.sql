@@ -1,4 +1,5 @@
--- Takes one job out of its lane, waiting for a claim that is just taking it. Answers what its ready row knew, or nulls when it does not stand there.
+-- Takes one job out of its lane, waiting for a claim that is just taking it. Answers what its ready
+-- row knew, or nulls when it does not stand there.
 create or replace function writ_data.leave_ready(p_job writ_data.job, out attempts smallint, out execution_no integer) language plpgsql set enable_seqscan = off as $$
 declare
   v_place tid; v_ids uuid[]; v_at integer;

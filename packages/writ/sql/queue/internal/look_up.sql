@@ -1,6 +1,8 @@
--- What a claim answers of jobs whose ready rows did not carry it, put in where it is missing. The rows are put together as text: their inputs are JSON already, and
--- building it value by value is what would cost most. At the end, where there is any: what it is a step of, its place in a trace, and the moment until which it was delayed.
--- Called by the claim, whose settings forbid plans that flip.
+-- What a claim answers of jobs whose ready rows did not carry it, put in where it is missing. The
+-- rows are put together as text: their inputs are JSON already, and building it value by value is
+-- what would cost most. At the end, where there is any: what it is a step of, its place in a trace,
+-- and the moment until which it was delayed. Called by the claim, whose settings forbid plans that
+-- flip.
 create or replace function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[]) returns text[] language plpgsql stable as $$
 declare
   v_lo uuid := p_ids[1]; v_hi uuid := p_ids[1]; v_answers text[];
@@ -21,8 +23,9 @@ begin
       case when j.process_after > j.enqueued_at then concat(',', (date_part('epoch', j.process_after) * 1000)::bigint) end, ']')))
   into v_answers
   from unnest(p_ids, p_attempts, p_nos, p_answers) u(id, attempts, no, answer)
-  -- One by one through the index; the bounds leave only the partitions open in which these jobs are. Merged into the query, they would tempt the planner
-  -- to read everything between them, once for every job.
+  -- One by one through the index; the bounds leave only the partitions open in which these jobs
+  -- are. Merged into the query, they would tempt the planner to read everything between them, once
+  -- for every job.
   left join lateral (select * from writ_data.job x where x.job_id = u.id and x.job_id between v_lo and v_hi and u.answer is null offset 0) j on true;
   return v_answers;
 end $$;

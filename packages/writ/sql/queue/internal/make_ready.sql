@@ -1,5 +1,6 @@
--- Jobs that come back, from a delay, a retry or a release, stand at the end of their lanes, each in a row of its own: so it can be found by its id.
--- Answers the kinds that have something to claim now.
+-- Jobs that come back, from a delay, a retry or a release, stand at the end of their lanes, each in
+-- a row of its own: so it can be found by its id. Answers the kinds that have something to claim
+-- now.
 create or replace function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[],
   p_alone boolean[], p_attempts smallint[], p_execution_nos integer[], p_deadlines timestamptz[]) returns text[] language plpgsql as $$
 declare

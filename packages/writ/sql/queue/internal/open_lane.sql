@@ -1,7 +1,8 @@
--- A lane for a kind, tenant, limit key and priority: one that is there and not about to be removed, or a new one. Two callers who need the first at the
--- same time make two, and neither waits for the other's transaction: claims visit both. The caller has a transaction id by now: a lane is removed
--- only when every transaction that may have seen it open has ended. One whose snapshot is older than its id locks it: the lane it sees may have gone,
--- and then it is told to try again (40001).
+-- A lane for a kind, tenant, limit key and priority: one that is there and not about to be removed,
+-- or a new one. Two callers who need the first at the same time make two, and neither waits for the
+-- other's transaction: claims visit both. The caller has a transaction id by now: a lane is removed
+-- only when every transaction that may have seen it open has ended. One whose snapshot is older
+-- than its id locks it: the lane it sees may have gone, and then it is told to try again (40001).
 create or replace function writ_data.open_lane(p_kind text, p_tenant text, p_limit_key text, p_priority smallint, p_alone boolean) returns bigint
   language plpgsql as $$
 declare

@@ -1,4 +1,5 @@
--- The record of jobs that writ_data.abort has sorted into groups: released or failed, then where each went.
+-- The record of jobs that writ_data.abort has sorted into groups: released or failed, then where
+-- each went.
 create or replace function writ_data.record_abort(p_command text, p_actor text, p_at timestamptz, p_jobs uuid[], p_counts integer[],
   p_started uuid[] default '{}', p_details jsonb default null) returns void language plpgsql as $$
 declare

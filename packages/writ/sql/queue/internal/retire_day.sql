@@ -1,8 +1,8 @@
 -- Drops one day of jobs, executions and marks of cleaning, and carries over what is not cleaned.
 -- Answers: how many jobs it carried over; -1 when there is nothing to gain, or too much to carry.
--- Locks:   the three tables, against everybody. It looks for what is to be carried before that: a job
---          that has been cleaned stays so, and no job is added to a day that is over, so the list can
---          only become shorter.
+-- Locks:   the three tables, against everybody. It looks for what is to be carried before that: a
+--          job that has been cleaned stays so, and no job is added to a day that is over, so the
+--          list can only become shorter.
 create or replace function writ_data.retire_day(p_day date) returns bigint
 language plpgsql
 as $$

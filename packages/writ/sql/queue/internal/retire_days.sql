@@ -1,12 +1,12 @@
 -- Drops what is past its retention, by the day: of the record any day that everybody has read; of
 -- jobs a day whose jobs have been cleaned; of deliveries any day; of runs a day on which all have
--- ended. The few jobs of a day that have not been cleaned, dead letters and jobs that still wait, are
--- carried over into a fresh partition of the same day; a day with more than five thousand of them
--- stays.
+-- ended. The few jobs of a day that have not been cleaned, dead letters and jobs that still wait,
+-- are carried over into a fresh partition of the same day; a day with more than five thousand of
+-- them stays.
 -- Answers: how many days it dropped. Call it until that is none.
--- Locks:   the tables of a day, for a tenth of a second at most. If a session uses one of them, a dump
---          for instance, the day stays for the next hour. One call drops one day of each, because it
---          holds its locks to the end of its transaction.
+-- Locks:   the tables of a day, for a tenth of a second at most. If a session uses one of them, a
+--          dump for instance, the day stays for the next hour. One call drops one day of each,
+--          because it holds its locks to the end of its transaction.
 --
 -- A day that cannot be dropped gets an alert, and the next day its turn.
 create or replace function writ_data.retire_days(p_actor text, p_at timestamptz) returns integer

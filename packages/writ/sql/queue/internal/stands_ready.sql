@@ -1,4 +1,5 @@
--- Whether a job stands in its lane: where its call put it, or in a row of its own since it came back.
+-- Whether a job stands in its lane: where its call put it, or in a row of its own since it came
+-- back.
 create or replace function writ_data.stands_ready(p_job writ_data.job) returns boolean language sql stable
   return exists (select from writ_data.job_ready r where r.moved and r.job_ids[1] = p_job.job_id)
     or exists (select from writ_data.lane l join writ_data.job_ready r on r.lane_id = l.lane_id and r.seq = p_job.ready_seq

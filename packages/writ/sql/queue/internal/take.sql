@@ -1,7 +1,10 @@
--- Takes up to p_jobs jobs from a lane, the oldest first, without waiting for anybody: rows that another claim is taking are passed over. A row holds
--- the jobs of one call; what of the last row is too much stays where it was. Jobs whose deadline has passed are answered apart.
--- `answers` is what the claim answers of each, as JSON text, where the ready row carries it; null where the job has to be looked up. `stepped`: some are steps of runs.
--- Called by the claim, whose settings forbid plans that flip. How many rows to take at a time is learned as we go: a row holds one job or a hundred, and what is taken in vain is hidden from others.
+-- Takes up to p_jobs jobs from a lane, the oldest first, without waiting for anybody: rows that
+-- another claim is taking are passed over. A row holds the jobs of one call; what of the last row
+-- is too much stays where it was. Jobs whose deadline has passed are answered apart. `answers` is
+-- what the claim answers of each, as JSON text, where the ready row carries it; null where the job
+-- has to be looked up. `stepped`: some are steps of runs. Called by the claim, whose settings
+-- forbid plans that flip. How many rows to take at a time is learned as we go: a row holds one job
+-- or a hundred, and what is taken in vain is hidden from others.
 create or replace function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamptz, p_kind text, p_tenant text, p_priority smallint,
   out ids uuid[], out attempts smallint[], out nos integer[], out answers text[], out rows_taken integer, out stepped boolean,
   out late_ids uuid[], out late_attempts smallint[], out late_nos integer[]
@@ -15,7 +18,8 @@ declare
   r_seq bigint[]; r_part bigint[]; r_jobs integer[]; r_attempts smallint[]; r_no integer[]; r_deadline timestamptz[]; r_moved boolean[];
   v_seq bigint; v_part bigint; v_attempts smallint; v_no integer; v_deadline timestamptz; v_moved boolean;
 begin
-  -- The first row by itself, which costs little: often it is the only one, and it tells how many more to take at a time.
+  -- The first row by itself, which costs little: often it is the only one, and it tells how many
+  -- more to take at a time.
   delete from writ_data.job_ready r
   where r.ctid = (select q.ctid from writ_data.job_ready q where q.lane_id = p_lane and q.seq >= p_head order by q.seq, q.part limit 1 for update skip locked)
   returning r.seq, r.part, r.job_ids, r.attempts, r.execution_no, r.deadline_at, r.moved, r.inputs, r.max_attempts, r.steps
@@ -106,7 +110,8 @@ begin
     end if;
     ids := ids || t_ids; attempts := attempts || t_attempts; nos := nos || t_nos; answers := answers || t_answers;
     v_left := p_jobs - cardinality(ids);
-    exit when v_left = 0 or v_got < v_rows or cardinality(late_ids) >= 1000; -- the clockwork sees to the others
+    -- the clockwork sees to the others
+    exit when v_left = 0 or v_got < v_rows or cardinality(late_ids) >= 1000;
     v_rows := least(v_rows * 8, ceil(v_left * v_rows::double precision / greatest(v_jobs, 1)))::integer;
   end loop;
 end $$;

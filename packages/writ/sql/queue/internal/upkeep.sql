@@ -1,7 +1,7 @@
 -- Does the maintenance of each minute: removes empty lanes, workers that have been silent for long
 -- and old requests, creates partitions ahead, cleans jobs past their retention and drops days past
--- theirs. Runs do theirs in on_upkeep, with every tick, and in on_minute. The parts are independent:
--- one that raises gets an alert (writ_data.set_aside) and another try in a minute.
+-- theirs. Runs do theirs in on_upkeep, with every tick, and in on_minute. The parts are
+-- independent: one that raises gets an alert (writ_data.set_aside) and another try in a minute.
 create or replace function writ_data.upkeep(p_at timestamptz, p_actor text) returns void
 language plpgsql
 as $$

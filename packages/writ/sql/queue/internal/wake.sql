@@ -1,5 +1,6 @@
--- Wakes the workers that wait for one of these kinds, if there are any. NOTIFY takes a global lock at commit and so
--- ends group commit: it is sent only when a worker has declared itself idle, and no worker relies on it. Answers whether it was.
+-- Wakes the workers that wait for one of these kinds, if there are any. NOTIFY takes a global lock
+-- at commit and so ends group commit: it is sent only when a worker has declared itself idle, and
+-- no worker relies on it. Answers whether it was.
 create or replace function writ_data.wake(p_kinds text[], p_at timestamptz) returns boolean language plpgsql as $$
 begin
   if not exists (select from writ_data.queue_worker w where w.idle_until > p_at and w.kinds && p_kinds)

@@ -1,8 +1,11 @@
--- Learns up to which number no transaction in flight can still add ready rows. A number is drawn by a statement that holds the lock of a writer of
--- job_ready until its transaction ends: so when all those that held it at a moment have ended, nothing at or below what had been drawn by then can
--- come any more. They are given some milliseconds to end, which is as long as most take; those that take longer are waited for from one call to the next.
--- That works beside any old snapshot and any idle transaction, unless it has itself enqueued. One that is prepared for a commit in two phases
--- holds its locks under another name after a restart of the server: whoever it was, it is waited for.
+-- Learns up to which number no transaction in flight can still add ready rows. A number is drawn by
+-- a statement that holds the lock of a writer of job_ready until its transaction ends: so when all
+-- those that held it at a moment have ended, nothing at or below what had been drawn by then can
+-- come any more. They are given some milliseconds to end, which is as long as most take; those that
+-- take longer are waited for from one call to the next. That works beside any old snapshot and any
+-- idle transaction, unless it has itself enqueued. One that is prepared for a commit in two phases
+-- holds its locks under another name after a restart of the server: whoever it was, it is waited
+-- for.
 create or replace function writ_data.watch_ready() returns void language plpgsql as $$
 declare
   v_seen bigint; v_writers text[]; v_drawn bigint; v_round integer := 0;

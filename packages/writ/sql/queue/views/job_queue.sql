@@ -83,7 +83,8 @@ left join lateral (
     and (e.job_id is null or e.status <> 'DONE' and not e.final)
   limit 1
 ) o on true
--- COALESCE, because the planner takes a bare IN for something that few rows pass, and then reads all.
+-- COALESCE, because the planner takes a bare IN for something that few rows pass, and then reads
+-- all.
 where coalesce((select writ.visible_tenant()) in ('', j.tenant_id), false)
 -- For those who ask for the newest: a barrier keeps their order and limit from the tables.
 order by j.job_id desc;

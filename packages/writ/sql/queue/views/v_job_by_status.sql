@@ -47,5 +47,6 @@ from (
   where e.final and e.abort_kind = 'cancelled'
     and not exists (select from writ_data.job_cleaned c where c.job_id = e.job_id)
 ) x
--- COALESCE, because the planner takes a bare IN for something that few rows pass, and then reads all.
+-- COALESCE, because the planner takes a bare IN for something that few rows pass, and then reads
+-- all.
 where coalesce((select writ.visible_tenant()) in ('', x.tenant_id), false);

@@ -1,5 +1,5 @@
--- Dead letters that nobody has replayed, found by the index of final executions and then looked up one by one: left to itself, the planner may
--- compute the status of every job there is.
+-- Dead letters that nobody has replayed, found by the index of final executions and then looked up
+-- one by one: left to itself, the planner may compute the status of every job there is.
 -- Callers: processes, readers
 create or replace view writ.v_job_queue_dead_letter_open as
 select q.* from (select job_id from writ_data.job_execution where final and abort_kind <> 'cancelled') e

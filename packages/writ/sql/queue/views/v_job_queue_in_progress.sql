@@ -1,4 +1,5 @@
--- What workers hold, by kind. Found by the leases and then looked up job by job: what has ended is never read, however much of it there is.
+-- What workers hold, by kind. Found by the leases and then looked up job by job: what has ended is
+-- never read, however much of it there is.
 -- Callers: processes, readers
 create or replace view writ.v_job_queue_in_progress with (security_barrier) as
 select j.job_kind, count(*) as in_progress

@@ -1,4 +1,5 @@
--- Leases as workers hold them: how many jobs of each are open, and until when. The figures are of all tenants, so with writ.tenant set there are none.
+-- Leases as workers hold them: how many jobs of each are open, and until when. The figures are of
+-- all tenants, so with writ.tenant set there are none.
 -- Callers: processes, readers
 create or replace view writ.v_queue_lease with (security_barrier) as
 select lease_name, holder, claimed_at, leased_until, cardinality(job_ids) as jobs, open_jobs,

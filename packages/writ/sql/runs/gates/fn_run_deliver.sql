@@ -5,10 +5,11 @@
 --          library's `authorizeSignal` did not allow it, with this code; the attempt is recorded in
 --          the log of the run, and the answer is {denied: code}.
 -- Refuses: actor_required, SIGNAL_INVALID_PAYLOAD (also a payload that does not fit the schema that
---          the plan has for the event; a missing payload is checked as null), RUN_NOT_FOUND (also for a run of another
---          tenant), run_is_governed, CAPABILITIES_NOT_SUPPORTED (a run of another engine),
---          RUN_TERMINAL, OUTBOX_RATE_LIMIT_EXCEEDED (a thousand deliveries of the run wait for a
---          step, or runs.signal.per_minute of them were denied in a row within a minute).
+--          the plan has for the event; a missing payload is checked as null), RUN_NOT_FOUND (also
+--          for a run of another tenant), run_is_governed, CAPABILITIES_NOT_SUPPORTED (a run of
+--          another engine), RUN_TERMINAL, OUTBOX_RATE_LIMIT_EXCEEDED (a thousand deliveries of the
+--          run wait for a step, or runs.signal.per_minute of them were denied in a row within a
+--          minute).
 -- Locks:   the run.
 create or replace function writ.fn_run_deliver(
   p_run_id uuid,

@@ -27,7 +27,8 @@ declare
   v_at writ_data.run_projector;
   v_stored uuid[];
   v_skipped integer := 0;
-  v_ignored constant text := '"inconsistent":([0-9]{1,9})[}]$';  -- how a snapshot ends that counts them
+  -- how a snapshot ends that counts them
+  v_ignored constant text := '"inconsistent":([0-9]{1,9})[}]$';
   g record;
 begin
   if coalesce(json_typeof(p_snapshots), '') <> 'array' then

@@ -4,10 +4,11 @@
 --          is recognised), plan_id, plan_version, sha256 (of the plan, as the caller knows it),
 --          input, tenant, project, environment, request_id, priority, engine, engine_run_ref,
 --          original_run_id, traceparent.
--- Answers: {runs: [{index, run_id, duplicate}], refused: [{index, reason, detail, retry_after_ms}]};
---          retry_after_ms stands beside TENANT_OVERLOADED. A repeated request answers the run that it
---          started. The engine is `native`, or `external`: one that appends to the log by itself. The login that starts a run of another
---          engine is the one that may append to its log (fn_run_append).
+-- Answers: {runs: [{index, run_id, duplicate}], refused: [{index, reason, detail,
+--          retry_after_ms}]}; retry_after_ms stands beside TENANT_OVERLOADED. A repeated request
+--          answers the run that it started. The engine is `native`, or `external`: one that appends
+--          to the log by itself. The login that starts a run of another engine is the one that may
+--          append to its log (fn_run_append).
 -- Refuses: job_substrate_disabled, actor_required, invalid_argument; each run: INVALID_RUN_ID,
 --          invalid_tenant, TENANT_ACCESS_DENIED, reserved_job_kind, PLAN_NOT_FOUND,
 --          PLAN_INTEGRITY_VALIDATION_FAILED, payload_too_large, invalid_idempotency_key,

@@ -1,6 +1,6 @@
--- Drops the oldest day of runs that is past its retention. A day stays while one of its runs is open
--- or ended within the retention, and while a destination has not been told of its events. Answers
--- what it dropped, or null.
+-- Drops the oldest day of runs that is past its retention. A day stays while one of its runs is
+-- open or ended within the retention, and while a destination has not been told of its events.
+-- Answers what it dropped, or null.
 create or replace function writ_data.on_days_retired(p_at timestamptz) returns text
 language plpgsql
 as $$

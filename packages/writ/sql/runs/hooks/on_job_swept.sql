@@ -1,5 +1,6 @@
--- Whether a job is a step of a run that is open, or that ended at p_before or later. Later steps and
--- compensations read the outputs of such a step, and its readers have the retention to fetch them.
+-- Whether a job is a step of a run that is open, or that ended at p_before or later. Later steps
+-- and compensations read the outputs of such a step, and its readers have the retention to fetch
+-- them.
 create or replace function writ_data.on_job_swept(
   p_job uuid,
   p_before timestamptz

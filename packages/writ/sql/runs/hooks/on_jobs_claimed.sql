@@ -1,6 +1,10 @@
--- Of jobs that a claim has taken, some are steps: they begin only while their run lets them. Appends StepStarted, once for each logical attempt, and answers the others by their places
--- in p_jobs: `held`, whose run somebody else has locked at this moment, go back where they were; `over`, whose run is paused, ending, over or gone, or whose step has ended, or whose list has been stopped by
--- another element, end without having begun. A step that began before a pause goes on to its end, also in another execution: its worker may have died. A claim never waits for a run.
+-- Of jobs that a claim has taken, some are steps: they begin only while their run lets them.
+-- Appends StepStarted, once for each logical attempt, and answers the others by their places in
+-- p_jobs: `held`, whose run somebody else has locked at this moment, go back where they were;
+-- `over`, whose run is paused, ending, over or gone, or whose step has ended, or whose list has
+-- been stopped by another element, end without having begun. A step that began before a pause goes
+-- on to its end, also in another execution: its worker may have died. A claim never waits for a
+-- run.
 create or replace function writ_data.on_jobs_claimed(p_jobs uuid[], p_execution_nos integer[], p_worker text, p_at timestamptz, out held integer[], out over integer[]) language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare

@@ -1,4 +1,5 @@
--- Jobs of which some may be steps have ended for good without success: what their last execution says is what happened to the step.
+-- Jobs of which some may be steps have ended for good without success: what their last execution
+-- says is what happened to the step.
 create or replace function writ_data.on_jobs_gone(p_jobs uuid[], p_command text, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 declare

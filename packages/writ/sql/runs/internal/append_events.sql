@@ -1,6 +1,9 @@
--- Appends to the logs of runs, in the order given, and records them in one row of the record, which has their hashes. The caller has locked the runs, so that numbers
--- are dense. With p_once an event that has happened already is left out; without it the caller knows that none has. Answers the id of that row; null when nothing was appended.
--- p_jobs are jobs that were enqueued with them. p_each: of elements of a list, the step that goes over it; their tally is counted on from the last.
+-- Appends to the logs of runs, in the order given, and records them in one row of the record, which
+-- has their hashes. The caller has locked the runs, so that numbers are dense. With p_once an event
+-- that has happened already is left out; without it the caller knows that none has. Answers the id
+-- of that row; null when nothing was appended. p_jobs are jobs that were enqueued with them.
+-- p_each: of elements of a list, the step that goes over it; their tally is counted on from the
+-- last.
 create or replace function writ_data.append_events(p_runs uuid[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[],
   p_each smallint[], p_signal uuid, p_command text, p_actor text, p_at timestamptz, p_jobs uuid[] default null, p_once boolean default true) returns uuid language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
@@ -18,7 +21,8 @@ begin
       case when p_each is not null then array_agg(u.each order by u.n) end
     into v_runs, p_types, p_steps, p_attempts, p_engine_attempts, p_data, p_each
     from unnest(p_runs, p_types, p_steps, p_attempts, p_engine_attempts, p_data, p_each) with ordinality u(run, type, step, attempt, engine, data, each, n)
-    -- A scalar, so that it is looked up one by one: a join would read everything between the bounds.
+    -- A scalar, so that it is looked up one by one: a join would read everything between the
+    -- bounds.
     where (select e.run_seq from writ_data.run_event e where e.run_id = u.run and e.run_id between v_lo and v_hi and e.step_id = u.step and e.logical_attempt = u.attempt and e.event_type = u.type limit 1) is null;
     if v_runs is null then
       return null;

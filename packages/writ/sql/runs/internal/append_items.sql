@@ -1,4 +1,5 @@
--- Events of which some are of elements of lists: each is counted on from the last that ended in the same attempt at its list; the first that fails stops it.
+-- Events of which some are of elements of lists: each is counted on from the last that ended in the
+-- same attempt at its list; the first that fails stops it.
 create or replace function writ_data.append_items(p_runs uuid[], p_seqs integer[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[],
   p_signal uuid, p_at timestamptz, p_batch uuid) returns void language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$

@@ -1,4 +1,5 @@
--- A result as jsonb; null if it holds what jsonb cannot, a NUL character or half of a pair: then nothing can be read from it, and nobody waits for it.
+-- A result as jsonb; null if it holds what jsonb cannot, a NUL character or half of a pair: then
+-- nothing can be read from it, and nobody waits for it.
 create or replace function writ_data.as_jsonb(p_json json) returns jsonb language plpgsql immutable as $$
 begin
   return p_json::jsonb;

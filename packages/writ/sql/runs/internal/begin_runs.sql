@@ -1,11 +1,14 @@
--- Runs that are there now begin: their first steps are enqueued, and their logs say so. Those that wait for room are said to be queued. The caller has written or locked their rows; runs of other engines are passed over.
+-- Runs that are there now begin: their first steps are enqueued, and their logs say so. Those that
+-- wait for room are said to be queued. The caller has written or locked their rows; runs of other
+-- engines are passed over.
 create or replace function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
   v_jobs uuid[]; s_runs uuid[]; s_steps smallint[]; s_inputs text[]; s_types text[]; e_data jsonb[]; v_run uuid; v_lo uuid; v_hi uuid;
 begin
   select min(x::text)::uuid, max(x::text)::uuid into v_lo, v_hi from unnest(p_runs) x;
-  -- Every first step that is a job without a condition at once; runs that begin with something else one by one.
+  -- Every first step that is a job without a condition at once; runs that begin with something else
+  -- one by one.
   select array_agg(r.run_id order by r.run_id, s.step_no), array_agg(s.step_no order by r.run_id, s.step_no), array_agg(writ_data.step_input(s.input, r.run_id, r.plan_no, r.input, null) order by r.run_id, s.step_no)
   into s_runs, s_steps, s_inputs
   from unnest(p_runs) u(id) cross join lateral (select * from writ_data.run x where x.run_id = u.id and x.run_id between v_lo and v_hi offset 0) r join writ_data.plan_step s on s.plan_no = r.plan_no and s.after = '{}'

@@ -1,5 +1,8 @@
--- Begins one step of a run, by its type: a job is enqueued; a list is taken down and its first elements enqueued; a timer, or a wait for something from outside, stands in the queue until it
--- is due. Answers whether the step has ended with that, so that others can begin: an empty list, something that had come already, or an optional step whose list is none. The caller has locked the run.
+-- Begins one step of a run, by its type: a job is enqueued; a list is taken down and its first
+-- elements enqueued; a timer, or a wait for something from outside, stands in the queue until it is
+-- due. Answers whether the step has ended with that, so that others can begin: an empty list,
+-- something that had come already, or an optional step whose list is none. The caller has locked
+-- the run.
 create or replace function writ_data.begin_step(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_actor text, p_at timestamptz) returns boolean language plpgsql
   set enable_seqscan = off as $$
 declare

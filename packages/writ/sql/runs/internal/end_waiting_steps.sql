@@ -1,7 +1,7 @@
--- Ends the steps of an ending run that no worker holds: waits, timers, and jobs that wait for another
--- attempt or are ready for one. A step that began elsewhere fails as cancelled; a wait or a timer is
--- skipped. The caller has locked the run. Rows that another transaction is moving are passed over:
--- a claim turns them away, or writ_data.watch_endings finds them a minute later.
+-- Ends the steps of an ending run that no worker holds: waits, timers, and jobs that wait for
+-- another attempt or are ready for one. A step that began elsewhere fails as cancelled; a wait or a
+-- timer is skipped. The caller has locked the run. Rows that another transaction is moving are
+-- passed over: a claim turns them away, or writ_data.watch_endings finds them a minute later.
 create or replace function writ_data.end_waiting_steps(
   p_run uuid,
   p_signal uuid,

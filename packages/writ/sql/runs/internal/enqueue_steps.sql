@@ -1,6 +1,8 @@
--- Enqueues jobs of steps, whatever their kinds, tenants and priorities: one row of job each, and one ready row for those of one lane. p_inputs are JSON text, null: none. Those of p_taken do not
--- stand in line: whoever ended the step before has them already, and `answers` is what a claim would have said of them. The caller has locked the runs, and records the jobs.
--- Answers them in the order given.
+-- Enqueues jobs of steps, whatever their kinds, tenants and priorities: one row of job each, and
+-- one ready row for those of one lane. p_inputs are JSON text, null: none. Those of p_taken do not
+-- stand in line: whoever ended the step before has them already, and `answers` is what a claim
+-- would have said of them. The caller has locked the runs, and records the jobs. Answers them in
+-- the order given.
 create or replace function writ_data.enqueue_steps(p_runs uuid[], p_steps smallint[], p_places integer[], p_attempts smallint[], p_undo boolean[], p_inputs text[], p_actor text, p_at timestamptz, p_taken boolean[] default null,
   out ids uuid[], out answers text[]) language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$

@@ -1,4 +1,5 @@
--- As many jobs of each lease have ended as it is named; p_leases is how many leases these are. The caller has locked them.
+-- As many jobs of each lease have ended as it is named; p_leases is how many leases these are. The
+-- caller has locked them.
 create or replace function writ_data.leases_told(p_tokens uuid[], p_leases integer) returns void language plpgsql as $$
 declare
   v_gone integer;

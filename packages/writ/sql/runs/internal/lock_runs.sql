@@ -1,4 +1,5 @@
--- Locks the rows of runs, in the order of their ids, so that two callers cannot wait for each other.
+-- Locks the rows of runs, in the order of their ids, so that two callers cannot wait for each
+-- other.
 create or replace function writ_data.lock_runs(p_runs uuid[]) returns void language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare

@@ -1,6 +1,6 @@
--- Where a value does not fit a schema, in words; null if it fits. The schema is the part of JSON Schema
--- that src/runs/plans/payload-schema.ts puts into a plan. Other keywords, and keywords with a value of
--- another type than theirs, say nothing.
+-- Where a value does not fit a schema, in words; null if it fits. The schema is the part of JSON
+-- Schema that src/runs/plans/payload-schema.ts puts into a plan. Other keywords, and keywords with
+-- a value of another type than theirs, say nothing.
 create or replace function writ_data.misfit(
   p_value jsonb,
   p_schema jsonb,

@@ -1,7 +1,9 @@
--- Elements of lists have ended: as many others are enqueued, as long as none has failed; when all have ended, the step that goes over the
--- list has. After a failure only those that run are waited for: the others are turned away when they are claimed. The next element
--- is the one behind the last that has a job, so a list goes on after a pause where it stopped. What is known of a list is in its newest event: nothing is counted again. The caller has
--- locked the run. Answers the steps that come after a list that has ended.
+-- Elements of lists have ended: as many others are enqueued, as long as none has failed; when all
+-- have ended, the step that goes over the list has. After a failure only those that run are waited
+-- for: the others are turned away when they are claimed. The next element is the one behind the
+-- last that has a job, so a list goes on after a pause where it stopped. What is known of a list is
+-- in its newest event: nothing is counted again. The caller has locked the run. Answers the steps
+-- that come after a list that has ended.
 create or replace function writ_data.move_lists(p_run uuid, p_steps smallint[], p_actor text, p_at timestamptz) returns smallint[] language plpgsql
   set enable_seqscan = off as $$
 declare

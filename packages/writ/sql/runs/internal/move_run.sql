@@ -1,5 +1,6 @@
--- Looks at steps that may be able to begin now, p_steps, and begins, skips or leaves each; what was skipped lets others be looked at. Then the end of the run: when its last steps have ended,
--- it is completed; when it is ending, it winds up. The caller has locked the run.
+-- Looks at steps that may be able to begin now, p_steps, and begins, skips or leaves each; what was
+-- skipped lets others be looked at. Then the end of the run: when its last steps have ended, it is
+-- completed; when it is ending, it winds up. The caller has locked the run.
 create or replace function writ_data.move_run(p_run uuid, p_steps smallint[], p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -26,12 +27,14 @@ begin
     elsif writ_data.begin_step(r, s, 1::smallint, p_actor, p_at) then
       v_queue := v_queue || s.next;
     end if;
-    select * into r from writ_data.run where run_id = p_run; -- a list that is none fails its step, and so the run
+    -- a list that is none fails its step, and so the run
+    select * into r from writ_data.run where run_id = p_run;
     if r.ending is not null or r.status <> 'RUNNING' then
       return;
     end if;
   end loop;
-  -- When the last steps have ended, all have; unless somebody skipped one before its time, or had one retried.
+  -- When the last steps have ended, all have; unless somebody skipped one before its time, or had
+  -- one retried.
   if not exists (
     select from writ_data.plan p cross join lateral unnest(p.last_steps) l(no) join writ_data.plan_step x on x.plan_no = p.plan_no and x.step_no = l.no
     where p.plan_no = r.plan_no and coalesce(writ_data.step_stands(p_run, x.step_id), 'open') = 'open')

@@ -1,6 +1,6 @@
--- A step that keeps a run of another engine from being completed: one that has begun and not ended, or
--- one that is not optional and has neither completed nor been skipped; null if there is none. The
--- attempts of such a log have names, not numbers.
+-- A step that keeps a run of another engine from being completed: one that has begun and not ended,
+-- or one that is not optional and has neither completed nor been skipped; null if there is none.
+-- The attempts of such a log have names, not numbers.
 create or replace function writ_data.open_in_log(
   p_run uuid,
   p_plan integer

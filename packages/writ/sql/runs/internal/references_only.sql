@@ -1,4 +1,5 @@
--- Whether the data of an event holds references alone: artifacts are { uri, kind, sha256, sizeBytes, expiresAt }, no text is longer than 4 KB, and there is no key that stands for a body.
+-- Whether the data of an event holds references alone: artifacts are { uri, kind, sha256,
+-- sizeBytes, expiresAt }, no text is longer than 4 KB, and there is no key that stands for a body.
 create or replace function writ_data.references_only(p_data jsonb) returns boolean language sql immutable
   return octet_length(p_data::text) <= 65536 and writ_data.forbidden_key(p_data) is null
     and not exists (select from jsonb_path_query(p_data, 'strict $.**') v where jsonb_typeof(v) = 'string' and octet_length(v #>> '{}') > 4096)

@@ -1,4 +1,5 @@
--- A run that paused because of a failure goes on when no failed step is left: each was retried or skipped. The caller has locked the run.
+-- A run that paused because of a failure goes on when no failed step is left: each was retried or
+-- skipped. The caller has locked the run.
 create or replace function writ_data.resume_if_settled(p_run uuid, p_signal uuid, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 begin

@@ -1,4 +1,5 @@
--- A run goes on: steps that could have begun meanwhile begin, jobs that were turned away at the door are enqueued again, lists go on. The caller has locked the run.
+-- A run goes on: steps that could have begun meanwhile begin, jobs that were turned away at the
+-- door are enqueued again, lists go on. The caller has locked the run.
 create or replace function writ_data.resume_run(p_run uuid, p_signal uuid, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
@@ -7,7 +8,8 @@ begin
   update writ_data.run set status = 'RUNNING', moved_at = p_at where run_id = p_run returning * into r;
   perform writ_data.append_events(array[p_run], array['RunResumed'], array['RUN'], array[r.pauses::text], array[null::integer], array['{}'::jsonb], null, p_signal, 'fn_run_move', p_actor, p_at);
   perform writ_data.clear_alert('PAUSE_DRAIN_TIMEOUT', 'run/' || p_run, p_actor, p_at);
-  -- Elements of lists that go on, and steps of a later attempt, whose job ended without having begun.
+  -- Elements of lists that go on, and steps of a later attempt, whose job ended without having
+  -- begun.
   select array_agg(j.step_no) as steps, array_agg(j.place) as places, array_agg(j.logical_attempt) as attempts, array_agg(j.input::text) as inputs into v_again
   from writ_data.job j
   where j.run_id = p_run and j.undo is null and (j.place is not null or j.logical_attempt > 1)

@@ -1,6 +1,6 @@
--- What a reference of a plan stands for in a run: `input`, `item`, `run.id`, or the output of a step,
--- each with a path into it. A path that leads nowhere gives null. The output of a step that goes over
--- a list is the list of the outputs of its elements.
+-- What a reference of a plan stands for in a run: `input`, `item`, `run.id`, or the output of a
+-- step, each with a path into it. A path that leads nowhere gives null. The output of a step that
+-- goes over a list is the list of the outputs of its elements.
 create or replace function writ_data.run_value(
   p_run uuid,
   p_plan integer,

@@ -1,4 +1,5 @@
--- What the failure of a step means for its run, after its event: nothing, if the step is optional; a pause, if the plan says so; otherwise the beginning of the end. The caller has locked the run.
+-- What the failure of a step means for its run, after its event: nothing, if the step is optional;
+-- a pause, if the plan says so; otherwise the beginning of the end. The caller has locked the run.
 create or replace function writ_data.step_failed(p_run uuid, p_step smallint, p_code text, p_message text, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 declare

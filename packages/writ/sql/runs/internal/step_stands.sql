@@ -1,4 +1,5 @@
--- How a step of a run stands, as its last event says: open (begun, or to be retried), completed, skipped, blocked (skipped because of what it comes after) or failed; null: it has not begun.
+-- How a step of a run stands, as its last event says: open (begun, or to be retried), completed,
+-- skipped, blocked (skipped because of what it comes after) or failed; null: it has not begun.
 create or replace function writ_data.step_stands(p_run uuid, p_step_id text) returns text language sql stable
   return (select case
       when e.event_type = 'StepStarted' or e.event_type = 'StepFailed' and exists (select from writ_data.run_event x where x.run_id = p_run and x.run_seq > e.run_seq and x.step_id = 'RUN'

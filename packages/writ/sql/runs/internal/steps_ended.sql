@@ -1,8 +1,13 @@
--- Jobs that are steps have succeeded: their events are appended and what follows is enqueued, in the transaction that ends the jobs. p_results are their outputs as JSON
--- text, p_attempts which attempt it was. Where the end of a step decides alone what follows, that is done for all runs at once; where it has to be looked at what else has ended (joins,
--- conditions, lists, waits), run by run. Jobs that are not steps are passed over. Called after their executions are written; the runs are locked here, late in the transaction.
--- p_taker: a worker that goes on with what follows, for the steps of p_take and as far as it is of p_kinds and not limited: that is started here, too.
--- p_artifacts: references to what a step has put elsewhere, for the end of a single step. Answers the runs that ended with it, whether something can be claimed that could not before, when the next timer is due, if one may have been set, and what the taker has.
+-- Jobs that are steps have succeeded: their events are appended and what follows is enqueued, in
+-- the transaction that ends the jobs. p_results are their outputs as JSON text, p_attempts which
+-- attempt it was. Where the end of a step decides alone what follows, that is done for all runs at
+-- once; where it has to be looked at what else has ended (joins, conditions, lists, waits), run by
+-- run. Jobs that are not steps are passed over. Called after their executions are written; the runs
+-- are locked here, late in the transaction. p_taker: a worker that goes on with what follows, for
+-- the steps of p_take and as far as it is of p_kinds and not limited: that is started here, too.
+-- p_artifacts: references to what a step has put elsewhere, for the end of a single step. Answers
+-- the runs that ended with it, whether something can be claimed that could not before, when the
+-- next timer is due, if one may have been set, and what the taker has.
 create or replace function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamptz,
   p_taker text default null, p_take boolean[] default null, p_kinds text[] default null, p_artifacts jsonb default null,
   out ended uuid[], out followed boolean, out due timestamptz, out taken uuid[], out answers text[]) language plpgsql
@@ -28,7 +33,8 @@ begin
     raise exception using errcode = 'WR001', message = 'run_is_governed', detail = 'A step of a governed run ends with its effect, by fn_changes_apply.';
   end if;
 
-  -- What happened: the step has ended, and with a last step, if nothing else is open, the run. What follows: the jobs that wait for nothing else.
+  -- What happened: the step has ended, and with a last step, if nothing else is open, the run. What
+  -- follows: the jobs that wait for nothing else.
   with done as materialized (
     select u.*, r.plan_no, r.input, p.plain and r.status = 'RUNNING' and r.ending is null and not r.steered and not u.undo and u.place is null as plain, p.next, p.step_id
     from unnest(j_runs, j_steps, j_places, j_attempts, j_undo, j_results, j_engine, j_ids, j_take) with ordinality u(run, step, place, attempt, undo, result, engine, id, take, n)
@@ -91,5 +97,6 @@ begin
   end loop;
   followed := true;
   ended := array(select r.run_id from writ_data.run r where r.run_id = any (j_runs) and r.run_id between r_lo and r_hi and r.status in ('COMPLETED', 'FAILED', 'CANCELLED'));
-  due := (select min(w.due_at) from writ_data.job_wait w having min(w.due_at) < 'infinity'); -- a wait without a timeout is never due
+  -- a wait without a timeout is never due
+  due := (select min(w.due_at) from writ_data.job_wait w having min(w.due_at) < 'infinity');
 end $$;

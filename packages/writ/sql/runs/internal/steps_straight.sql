@@ -1,6 +1,10 @@
--- The ordinary end of steps: each is the only one of its run here, what follows from it is nothing or one job that waits for nothing else and gets the run's input, and the worker goes on with all of
--- them. One statement reads everything, and then executions, events, the next jobs, their lease, the record and the ends of runs are written from arrays. Anything else: nothing is written, and
--- `usual` is false. The caller has locked the leases, p_leases of them, and the runs, p_runs[i] of the job p_jobs[i], in ascending order, no two alike; p_lo and p_hi are the lowest and the highest job; it has set how to plan. p_only: the only tenant that it may touch, or null.
+-- The ordinary end of steps: each is the only one of its run here, what follows from it is nothing
+-- or one job that waits for nothing else and gets the run's input, and the worker goes on with all
+-- of them. One statement reads everything, and then executions, events, the next jobs, their lease,
+-- the record and the ends of runs are written from arrays. Anything else: nothing is written, and
+-- `usual` is false. The caller has locked the leases, p_leases of them, and the runs, p_runs[i] of
+-- the job p_jobs[i], in ascending order, no two alike; p_lo and p_hi are the lowest and the highest
+-- job; it has set how to plan. p_only: the only tenant that it may touch, or null.
 create or replace function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer,
   p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_only text, p_at timestamptz, out usual boolean, out ended uuid[], out answers text, out going integer) language plpgsql as $$
 declare

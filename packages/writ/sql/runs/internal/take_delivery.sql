@@ -1,4 +1,5 @@
--- A wait ends with what came: it is the output of the step, kept as the result of its job. The caller has locked the run and taken the job out of the queue.
+-- A wait ends with what came: it is the output of the step, kept as the result of its job. The
+-- caller has locked the run and taken the job out of the queue.
 create or replace function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamptz) returns void language plpgsql as $$
 begin
   update writ_data.run_delivery set taken_by = s.step_id where run_id = p_run and delivery_id = d.delivery_id;

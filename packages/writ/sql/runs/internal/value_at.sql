@@ -1,5 +1,5 @@
--- The value at a path, as src/runs/conditions.ts follows one; null if nothing stands there. A list is
--- indexed by 0, 1, 2, … alone: `#>` would also take -1, 01 and +1.
+-- The value at a path, as src/runs/conditions.ts follows one; null if nothing stands there. A list
+-- is indexed by 0, 1, 2, … alone: `#>` would also take -1, 01 and +1.
 create or replace function writ_data.value_at(
   p_value jsonb,
   p_path text[]

@@ -1,4 +1,6 @@
--- A run that is ending: while something runs, it waits (of a run that was stopped, an undoing that has not begun is turned away); then what was done and can be undone is, the newest first and one after the other; then it ends. The caller has locked the run.
+-- A run that is ending: while something runs, it waits (of a run that was stopped, an undoing that
+-- has not begun is turned away); then what was done and can be undone is, the newest first and one
+-- after the other; then it ends. The caller has locked the run.
 create or replace function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamptz) returns void language plpgsql
   set enable_seqscan = off as $$
 declare

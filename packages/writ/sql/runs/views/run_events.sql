@@ -1,6 +1,6 @@
--- The logs of the runs, with the columns of the specification. Ids and keys follow from the rest: the
--- id from run and number, the key from run, step, attempt, type and the plan's version. What another
--- engine says of an event itself stands in its data, as `told`.
+-- The logs of the runs, with the columns of the specification. Ids and keys follow from the rest:
+-- the id from run and number, the key from run, step, attempt, type and the plan's version. What
+-- another engine says of an event itself stands in its data, as `told`.
 -- Callers: processes, readers
 create or replace view writ.run_events with (security_barrier) as
 select

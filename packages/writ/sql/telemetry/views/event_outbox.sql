@@ -1,5 +1,6 @@
--- The facts of every batch, one by one. A fact's id is its batch's id plus its ordinal, so it never changes and can be looked up.
--- Readers that follow it take rows with xid < pg_snapshot_xmin(pg_current_snapshot()), in the order (xid, id).
+-- The facts of every batch, one by one. A fact's id is its batch's id plus its ordinal, so it never
+-- changes and can be looked up. Readers that follow it take rows with xid <
+-- pg_snapshot_xmin(pg_current_snapshot()), in the order (xid, id).
 -- Callers: processes, readers
 create or replace view writ.event_outbox with (security_barrier) as
 select (left(b.batch_id::text, 30) || lpad(to_hex(f.ordinal), 6, '0'))::uuid as id, coalesce(t.event_domain, j.event_domain, 'dot') as event_domain, f.event_type,
@@ -18,7 +19,8 @@ cross join lateral (
 left join writ_data.job j on j.job_id = b.subjects[f.subject]
 left join writ_data.run r on f.event_type like 'dot.run.%' and r.run_id = b.subjects[f.subject]
 left join lateral (
-  -- Whose a fact of governance is stands in the row that it is about; in subqueries, for a view may read those, and whoever asks it may not call what is internal.
+  -- Whose a fact of governance is stands in the row that it is about; in subqueries, for a view may
+  -- read those, and whoever asks it may not call what is internal.
   select case k.kind when 'contract' then 'system_contracts' when 'governance_job' then 'governance_jobs' when 'signal' then 'governance_signals' else k.kind end as of_table, k.kind || '/' as address, case k.kind
       when 'contract' then (select x.tenant_id from writ_data.contract x where x.contract_id = b.subjects[f.subject]) when 'governance_job' then (select x.tenant_id from writ_data.governance_job x where x.job_id = b.subjects[f.subject])
       when 'signal' then (select x.tenant_id from writ_data.governance_signal x where x.signal_id = b.subjects[f.subject]) when 'governor' then (select x.tenant_id from writ_data.governor x where x.governor_id = b.subjects[f.subject]) else (select x.tenant_id from writ_data.incident x where x.incident_id = b.subjects[f.subject]) end as tenant_id

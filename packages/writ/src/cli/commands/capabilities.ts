@@ -1,4 +1,7 @@
-/** `writ capabilities`: what can be changed by contracts: capabilities, and configurations with their values. */
+/**
+ * `writ capabilities`: what can be changed by contracts: capabilities, and configurations with
+ * their values.
+ */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Capability, CapabilityItem } from '../../governance/capabilities.js';
 import type { ConfigurationValue } from '../../governance/configuration.js';

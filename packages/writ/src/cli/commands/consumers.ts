@@ -1,4 +1,7 @@
-/** `writ consumers`: which jobs follow from which events. `writ subscriptions`: what workers may claim. */
+/**
+ * `writ consumers`: which jobs follow from which events. `writ subscriptions`: what workers may
+ * claim.
+ */
 import type { Command } from 'commander';
 import type { Consumer, ConsumerOptions } from '../../queue/consumers.js';
 import type { Subscription } from '../../queue/subscriptions.js';

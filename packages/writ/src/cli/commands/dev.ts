@@ -1,8 +1,8 @@
 /**
  * `writ dev`: a PostgreSQL of this folder's own, for as long as the command runs. The data stays in
- * .writ/, and so does its port. A record in a folder of the user's own tells the other commands where the server listens,
- * also one that outlived this command. server.json in .writ/ is for programs of this folder; no command
- * reads it.
+ * .writ/, and so does its port. A record in a folder of the user's own tells the other commands
+ * where the server listens, also one that outlived this command. server.json in .writ/ is for
+ * programs of this folder; no command reads it.
  */
 import {
   chmodSync,
@@ -55,7 +55,10 @@ export function addDev(program: Command): void {
     });
 }
 
-/** Data from elsewhere may hold anything: settings that run programs, links that lead out of the folder. */
+/**
+ * Data from elsewhere may hold anything: settings that run programs, links that lead out of the
+ * folder.
+ */
 function assertMadeHere(folder: string): void {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (
@@ -97,7 +100,9 @@ function sayRunning(output: Output, server: DevServer, already: boolean): void {
   output.line('Ctrl-C stops it; the data stays in .writ/.');
 }
 
-/** The port of the last start: programs and settings that hold the connection string go on working. */
+/**
+ * The port of the last start: programs and settings that hold the connection string go on working.
+ */
 function lastPort(folder: string): number | undefined {
   const file = join(folder, 'port');
   const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';

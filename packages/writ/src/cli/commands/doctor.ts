@@ -1,4 +1,7 @@
-/** `writ doctor`: looks at everything that has gone wrong for somebody before, and says what to do about it. */
+/**
+ * `writ doctor`: looks at everything that has gone wrong for somebody before, and says what to do
+ * about it.
+ */
 import type { Command } from 'commander';
 import { contextOf } from '../command.js';
 import { isInstalled, listenUrl } from '../connection.js';

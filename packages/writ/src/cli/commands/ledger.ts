@@ -203,8 +203,8 @@ interface Keygen extends Options {
 }
 
 /**
- * The file is on the disk before the database hears of the key: a crash between the two leaves a key
- * that signs nothing, never a signing key that nobody has.
+ * The file is on the disk before the database hears of the key: a crash between the two leaves a
+ * key that signs nothing, never a signing key that nobody has.
  */
 function keygen(ledger: Command): void {
   byActor(
@@ -318,9 +318,9 @@ interface Round {
 }
 
 /**
- * Signs once, or every so often until it is told to stop. Each round has a connection of its own, so a
- * database that was away is found again. The next round tries again what another try can mend; what
- * only a person can mend ends the command.
+ * Signs once, or every so often until it is told to stop. Each round has a connection of its own,
+ * so a database that was away is found again. The next round tries again what another try can mend;
+ * what only a person can mend ends the command.
  */
 function checkpoint(ledger: Command): void {
   byActor(
@@ -375,7 +375,10 @@ function roundOf(options: Checkpoint, output: Output, connection: Options): () =
   });
 }
 
-/** A place whose checkpoint nobody here trusts is not written over: that may be the trace of something. */
+/**
+ * A place whose checkpoint nobody here trusts is not written over: that may be the trace of
+ * something.
+ */
 function signedByAnother(error: unknown): never {
   if (!(error instanceof WritRefusal) || error.code !== 'untrusted_note') throw error;
   throw new Failure(
@@ -466,8 +469,8 @@ interface Archiving {
 }
 
 /**
- * With --archive the folder is verified where it lies, and only then the database hears that a month
- * of receipts may be dropped once its retention has passed.
+ * With --archive the folder is verified where it lies, and only then the database hears that a
+ * month of receipts may be dropped once its retention has passed.
  */
 function exporting(ledger: Command): void {
   byActor(

@@ -1,4 +1,7 @@
-/** `writ governor listen`: takes signals, alerts and entitlements in by HTTP, until it is told to stop. */
+/**
+ * `writ governor listen`: takes signals, alerts and entitlements in by HTTP, until it is told to
+ * stop.
+ */
 import type { Command } from 'commander';
 import { Writ } from '../../writ.js';
 import { contextOf, notBlank, repeated, wholeNumber } from '../command.js';
@@ -64,7 +67,8 @@ export function addListen(group: Command): void {
           );
         await tokens.assertThere();
         await secrets.assertThere();
-        await session(async () => undefined); // says at once when the database is not there or not ready
+        // says at once when the database is not there or not ready
+        await session(async () => undefined);
         if (secrets.size === 0)
           output.note(
             'Without --secret, alerts are all that is taken: signals and entitlements are signed.',

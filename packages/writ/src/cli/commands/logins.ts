@@ -1,6 +1,6 @@
 /**
- * `writ logins` lists, makes and removes the database logins that use Writ. It prints the password of a
- * new login once, in a connection string. The server gets only the password's verifier.
+ * `writ logins` lists, makes and removes the database logins that use Writ. It prints the password
+ * of a new login once, in a connection string. The server gets only the password's verifier.
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import { uses } from '../../database/roles.js';
@@ -221,7 +221,8 @@ function tell(output: Output, plan: LoginPlan, url: string | undefined): void {
     });
     return;
   }
-  if (url !== undefined) output.line(url); // alone on standard output, for piping into a store of secrets
+  // alone on standard output, for piping into a store of secrets
+  if (url !== undefined) output.line(url);
   const as = principal === undefined ? '' : ` It acts for ${principal}, and needs no key.`;
   output.note(
     plan.nothing

@@ -1,6 +1,7 @@
 /**
- * `writ principals`: who may act. A key is made here and shown once, or put into a file; the database keeps what recognises it. The file is on the disk before the
- * database hears of the key: a crash between the two leaves a key of nobody, never somebody whose key nobody has.
+ * `writ principals`: who may act. A key is made here and shown once, or put into a file; the
+ * database keeps what recognises it. The file is on the disk before the database hears of the key:
+ * a crash between the two leaves a key of nobody, never somebody whose key nobody has.
  */
 import { rmSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -191,7 +192,8 @@ async function withKept(
   } catch (error) {
     if (path === undefined || key === undefined) throw error;
     const { exitCode, code, message, remedy } = explain(error);
-    // Where it is certain that nothing was recorded, the key is of no use. When the connection was lost meanwhile it may be valid already, and is kept.
+    // Where it is certain that nothing was recorded, the key is of no use. When the connection was
+    // lost meanwhile it may be valid already, and is kept.
     if (
       error instanceof Failure ||
       (error instanceof WritError && error.code !== 'database_unreachable')
@@ -221,7 +223,8 @@ function tell(
   const shown = key !== undefined && keyFile === undefined;
   if (output.json)
     output.data({ ...about, ...(shown && { key }), ...(keyFile !== undefined && { keyFile }) });
-  else if (shown) output.line(key); // alone on standard output, so that it can be piped to where it is kept
+  // alone on standard output, so that it can be piped to where it is kept
+  else if (shown) output.line(key);
   if (!output.json || shown)
     output.note(
       shown

@@ -1,4 +1,7 @@
-/** `writ relay`: tells webhooks, and NATS where it is wanted, what happens, until it is told to stop. */
+/**
+ * `writ relay`: tells webhooks, and NATS where it is wanted, what happens, until it is told to
+ * stop.
+ */
 import type { Command } from 'commander';
 import { WritError } from '../../errors/index.js';
 import { endpointUrl, type Reach } from '../../outbox/buses/addresses.js';

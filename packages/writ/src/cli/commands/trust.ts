@@ -1,6 +1,7 @@
 /**
- * `writ trust` makes, changes and checks the trust file: the persons and keys whose signatures count for
- * appliers and auditors. It only writes the file. A person reviews and commits the change, like code.
+ * `writ trust` makes, changes and checks the trust file: the persons and keys whose signatures
+ * count for appliers and auditors. It only writes the file. A person reviews and commits the
+ * change, like code.
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -161,7 +162,10 @@ function readTrust(path: string): TrustDocument {
   }
 }
 
-/** Writes the whole file or nothing: a process that reads it meanwhile sees one version or the other. */
+/**
+ * Writes the whole file or nothing: a process that reads it meanwhile sees one version or the
+ * other.
+ */
 function writeTrust(path: string, trust: TrustDocument, { isNew = false } = {}): void {
   const text = `${JSON.stringify(trust, null, 2)}\n`;
   parseTrustFile(text);

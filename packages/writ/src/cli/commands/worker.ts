@@ -115,7 +115,8 @@ export function addWorker(program: Command): void {
       const actions = options.governor ? await actionsIn(files) : [];
       const handlers = await load(files, options);
       const artifacts = await loadStore(files);
-      await session(async () => undefined); // says at once when the database is not there or not ready
+      // says at once when the database is not there or not ready
+      await session(async () => undefined);
       await work(
         {
           connectionString: connectionString(),
@@ -140,7 +141,10 @@ const example = `Export what job.handle answers, for example:
         import { defineJob } from 'writ';
         export const greet = defineJob('greet').handle(async ({ input }) => { … });`;
 
-/** Every handled job among the exports of these files. Each has one, or a type of steps for a worker that executes changes, or an action for one that drives governors. */
+/**
+ * Every handled job among the exports of these files. Each has one, or a type of steps for a worker
+ * that executes changes, or an action for one that drives governors.
+ */
 export async function load(
   files: readonly string[],
   { governance, governor }: Pick<Options, 'governance' | 'governor'>,
@@ -334,7 +338,10 @@ class WorkerLog {
     this.#output.line(sentence(said));
   }
 
-  /** A failed attempt, or, without a job, a fault of the worker itself; such faults come again with every poll and are said once. */
+  /**
+   * A failed attempt, or, without a job, a fault of the worker itself; such faults come again with
+   * every poll and are said once.
+   */
   trouble(error: unknown, job?: { id: string; kind: string; attempt: number }): void {
     const { code, message, remedy } = explain(error);
     if (!job && message === this.#lastTrouble) return;

@@ -21,8 +21,9 @@ export interface ClockDifference {
 const trips = 8;
 
 /**
- * As NTP does: the answer was read within the trip, so its middle is the best guess and half of it the uncertainty; of several trips the quickest says
- * most. A millisecond is added because this machine's clock counts whole ones.
+ * As NTP does: the answer was read within the trip, so its middle is the best guess and half of it
+ * the uncertainty; of several trips the quickest says most. A millisecond is added because this
+ * machine's clock counts whole ones.
  */
 export function clockDifference(samples: readonly Sample[]): ClockDifference {
   const [best] = [...samples].sort((a, b) => a.trip - b.trip);

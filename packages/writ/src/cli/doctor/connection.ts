@@ -28,7 +28,10 @@ export interface ConnectionLimit {
   readonly most: number;
 }
 
-/** Of the server without what is reserved; of the user and of the database where they have a limit of their own. */
+/**
+ * Of the server without what is reserved; of the user and of the database where they have a limit
+ * of their own.
+ */
 async function readLimits(db: Session): Promise<ConnectionLimit[]> {
   return db.rows<ConnectionLimit>(
     `with client as (

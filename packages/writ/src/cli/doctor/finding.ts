@@ -19,7 +19,10 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** Looks at one thing. What it judges by is a function of its own without a database, so that its thresholds can be tested. */
+/**
+ * Looks at one thing. What it judges by is a function of its own without a database, so that its
+ * thresholds can be tested.
+ */
 export type Check = (db: Session) => Promise<Finding[]>;
 
 /** The checks of one area, by the name that a finding has when its check cannot look. */

@@ -1,4 +1,7 @@
-/** Checks of governance: jobs that wait for a person, incidents that are open, probes that nobody asks. */
+/**
+ * Checks of governance: jobs that wait for a person, incidents that are open, probes that nobody
+ * asks.
+ */
 import type { Session } from '../connection.js';
 import { oneLine, plural, span } from '../output.js';
 import type { Checks, Finding, Level } from './finding.js';
@@ -140,7 +143,10 @@ export function judgeProbes({ asked, late, name, capability, late_s }: ProbeFact
 
 export interface TrustFacts {
   readonly login: string;
-  /** Where the login's newest verdict took its trust from: `database`, or the SHA-256 of a trust file. */
+  /**
+   * Where the login's newest verdict took its trust from: `database`, or the SHA-256 of a trust
+   * file.
+   */
   readonly trust: string;
   readonly age_s: number;
 }

@@ -1,4 +1,7 @@
-/** Checks of governors: those that do not act, those that nobody drives, and the months that their mailboxes and events are kept in. */
+/**
+ * Checks of governors: those that do not act, those that nobody drives, and the months that their
+ * mailboxes and events are kept in.
+ */
 
 import { argumentsOf, isForPersons, whyOf } from '../../governor/causes.js';
 import type { Session } from '../connection.js';

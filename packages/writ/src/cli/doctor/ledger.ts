@@ -1,4 +1,7 @@
-/** Checks of the ledger: whether receipts get into their logs, the record is sealed, checkpoints are signed, and months are made ahead. */
+/**
+ * Checks of the ledger: whether receipts get into their logs, the record is sealed, checkpoints are
+ * signed, and months are made ahead.
+ */
 
 import { remedyOf } from '../../errors/advice/codes.js';
 import { WritError } from '../../errors/index.js';
@@ -11,7 +14,10 @@ import { count, oneLine, plural, span } from '../output.js';
 import type { Checks, Finding } from './finding.js';
 
 export interface LedgerFacts extends LedgerStatus {
-  /** The oldest transaction on the server that may have written, in any database; null: none is open. */
+  /**
+   * The oldest transaction on the server that may have written, in any database; null: none is
+   * open.
+   */
   readonly holder: {
     readonly name: string;
     readonly who: string | null;
@@ -20,7 +26,9 @@ export interface LedgerFacts extends LedgerStatus {
   } | null;
 }
 
-/** What sealing waits for. Since when it is open is shown to its own user and to pg_monitor only. */
+/**
+ * What sealing waits for. Since when it is open is shown to its own user and to pg_monitor only.
+ */
 const oldestWriter = `
   select h.name, h.who, h.database, h.age_s from (
     select 'process ' || a.pid as name, a.usename::text as who, a.datname::text as database,
@@ -140,7 +148,10 @@ function signing({ key, signed_s, signed_size }: LedgerFacts): Finding {
   };
 }
 
-/** What the places outside know. Which they are is known where they are configured, and that need not be here. */
+/**
+ * What the places outside know. Which they are is known where they are configured, and that need
+ * not be here.
+ */
 async function placesOutside(db: Session): Promise<Finding[]> {
   const { key, signed_size } = await ledgerStatus(db.client);
   const { places: texts, keys } = outside(

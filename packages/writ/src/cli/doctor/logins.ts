@@ -1,7 +1,7 @@
 /**
- * Checks logins. Finds roles that a login's registered use does not need, logins of agents that can do
- * more than propose, processes that connect as a superuser or an owner, and a server whose log would
- * contain the keys of principals.
+ * Checks logins. Finds roles that a login's registered use does not need, logins of agents that can
+ * do more than propose, processes that connect as a superuser or an owner, and a server whose log
+ * would contain the keys of principals.
  */
 import pg from 'pg';
 import { roles as known } from '../../database/roles.js';
@@ -11,7 +11,10 @@ import type { Session } from '../connection.js';
 import { plural } from '../output.js';
 import type { Check, Checks, Finding } from './finding.js';
 
-/** A login that is registered here, has a role of Writ, or made one of the last calls in this database. */
+/**
+ * A login that is registered here, has a role of Writ, or made one of the last calls in this
+ * database.
+ */
 export interface LoginFacts {
   readonly login: string;
   /** Whether the login exists in PostgreSQL. */
@@ -86,7 +89,8 @@ const revoke = (roles: readonly string[], { login, grantors }: LoginFacts) =>
     .join(' ');
 
 export function judgeLogins(logins: readonly LoginFacts[]): Finding[] {
-  // A server may hold other databases, so an unregistered login counts only if logins are registered here, or if it was used here.
+  // A server may hold other databases, so an unregistered login counts only if logins are
+  // registered here, or if it was used here.
   const registering = logins.some(({ registered }) => registered !== null);
   const findings = logins.flatMap((facts) => judge(facts, registering));
   if (findings.length > 0) return findings;
@@ -233,7 +237,10 @@ const logged = [
 
 export type LogSettings = Readonly<Partial<Record<(typeof logged)[number], string>>>;
 
-/** Reads the settings of this session, then those of roles and of this database, which may differ for other logins. */
+/**
+ * Reads the settings of this session, then those of roles and of this database, which may differ
+ * for other logins.
+ */
 export async function readLogSettings(
   db: Session,
 ): Promise<{ readonly of: string; readonly settings: LogSettings }[]> {

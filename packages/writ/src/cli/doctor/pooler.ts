@@ -1,7 +1,9 @@
 /**
- * What stands between this program and PostgreSQL. A pooler tells a process id of its own when one connects; one in transaction mode gives the same server
- * process to several connections in turn. To see that even when the pooler is idle, a second connection stays in a transaction while the first one asks
- * again: in transaction mode the second has got the first one's process, or the first one is given another.
+ * What stands between this program and PostgreSQL. A pooler tells a process id of its own when one
+ * connects; one in transaction mode gives the same server process to several connections in turn.
+ * To see that even when the pooler is idle, a second connection stays in a transaction while the
+ * first one asks again: in transaction mode the second has got the first one's process, or the
+ * first one is given another.
  */
 import { randomBytes } from 'node:crypto';
 import type { Session } from '../connection.js';
@@ -14,7 +16,10 @@ export interface PathFacts {
   readonly shared: boolean;
   /** A SET was still there in the next transaction. */
   readonly remembers: boolean;
-  /** A NOTIFY reached a connection that listens; null: not tried, because a LISTEN would stay behind in a process that others use. */
+  /**
+   * A NOTIFY reached a connection that listens; null: not tried, because a LISTEN would stay behind
+   * in a process that others use.
+   */
   readonly heard: boolean | null;
   /** The address to listen on was given apart. */
   readonly listensElsewhere: boolean;
@@ -36,7 +41,8 @@ async function readPath(db: Session, listenUrl: string | undefined): Promise<Pat
   const meanwhile = await db.beside(async (second) => {
     await second.rows('begin');
     const other = await ask(second, `''`);
-    // In a pool of one the first connection would wait here for the second to end; but then they have met already.
+    // In a pool of one the first connection would wait here for the second to end; but then they
+    // have met already.
     const again =
       other.pid === first.pid ? undefined : await ask(db, `current_setting('writ.doctor', true)`);
     await second.rows('rollback');
@@ -72,7 +78,10 @@ async function hears(db: Session, listenUrl: string | undefined): Promise<boolea
   }, listenUrl);
 }
 
-/** PgBouncer answers for itself in a database of its own, to those whom its configuration lets in; not being let in is no finding. */
+/**
+ * PgBouncer answers for itself in a database of its own, to those whom its configuration lets in;
+ * not being let in is no finding.
+ */
 async function productOf(db: Session): Promise<string | null> {
   const console = new URL(db.url);
   console.pathname = '/pgbouncer';

@@ -1,4 +1,7 @@
-/** Checks of the queue at work: switches, workers, backlog, dead letters, leases that nobody takes back. */
+/**
+ * Checks of the queue at work: switches, workers, backlog, dead letters, leases that nobody takes
+ * back.
+ */
 import type { QueueHealth } from '../../queue/jobs.js';
 import type { Session } from '../connection.js';
 import { count, oneLine, plural, span } from '../output.js';

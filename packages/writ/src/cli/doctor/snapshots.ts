@@ -1,7 +1,9 @@
 /**
- * What keeps PostgreSQL from cleaning up: the oldest snapshots and transactions, and who holds them. Sessions of this database count, and those of
- * others that have written (every new snapshot here reaches back to them); so do prepared transactions, replication slots and standbys. No superuser is
- * needed: how many transactions a snapshot is behind is shown to everybody, since when a session holds it only to its own user and to pg_monitor.
+ * What keeps PostgreSQL from cleaning up: the oldest snapshots and transactions, and who holds
+ * them. Sessions of this database count, and those of others that have written (every new snapshot
+ * here reaches back to them); so do prepared transactions, replication slots and standbys. No
+ * superuser is needed: how many transactions a snapshot is behind is shown to everybody, since when
+ * a session holds it only to its own user and to pg_monitor.
  */
 import type { Session } from '../connection.js';
 import { count, oneLine, span } from '../output.js';
@@ -19,7 +21,10 @@ export interface Holder {
   readonly age_s: number | null;
   /** How many transactions its snapshot is behind; null: it holds none. */
   readonly behind: number | null;
-  /** Of a slot: whether somebody is connected to it, and whether it holds back the cleaning of catalogs only. */
+  /**
+   * Of a slot: whether somebody is connected to it, and whether it holds back the cleaning of
+   * catalogs only.
+   */
   readonly active: boolean;
   readonly catalogs_only: boolean;
 }

@@ -1,4 +1,7 @@
-/** The check of a spool: what waits on this machine for the database, and what a person has to look at. */
+/**
+ * The check of a spool: what waits on this machine for the database, and what a person has to look
+ * at.
+ */
 import { Spool, type SpoolState } from '../../spool/spool.js';
 import { plural, span } from '../output.js';
 import type { Check, Finding } from './finding.js';

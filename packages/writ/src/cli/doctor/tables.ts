@@ -1,4 +1,7 @@
-/** The queue's tables as PostgreSQL keeps them: rows that wait to be cleaned up, and partitions made ahead of time. */
+/**
+ * The queue's tables as PostgreSQL keeps them: rows that wait to be cleaned up, and partitions made
+ * ahead of time.
+ */
 import { uuidTime } from '../../database/uuid.js';
 import type { Session } from '../connection.js';
 import { count, plural, span } from '../output.js';
@@ -23,10 +26,16 @@ async function readTables(db: Session): Promise<TableFacts[]> {
   );
 }
 
-/** Below this a table is small whatever its share of dead rows: between two rounds of autovacuum a busy queue leaves as many behind. */
+/**
+ * Below this a table is small whatever its share of dead rows: between two rounds of autovacuum a
+ * busy queue leaves as many behind.
+ */
 const many = 50_000;
 const veryMany = 5_000_000;
-/** Autovacuum comes round once a minute; one that came this recently and left so much was kept from cleaning. */
+/**
+ * Autovacuum comes round once a minute; one that came this recently and left so much was kept from
+ * cleaning.
+ */
 const recently = 300;
 
 export function judgeDeadRows(tables: readonly TableFacts[]): Finding[] {
@@ -137,7 +146,10 @@ export function judgePartitions({ now_ms, tables }: PartitionedFacts): Finding[]
   }));
 }
 
-/** Up to when rows of every moment from now on have a partition. Partitions that lie behind a gap do not help at the gap. */
+/**
+ * Up to when rows of every moment from now on have a partition. Partitions that lie behind a gap do
+ * not help at the gap.
+ */
 function coveredUntil(bounds: readonly string[], now: number): number {
   const ranges = bounds
     .map((bound) => /FROM \((.+?)\) TO \((.+?)\)/.exec(bound))

@@ -1,4 +1,7 @@
-/** How a governance job looks: step by step what was found and written, its audit, and its rollback below. */
+/**
+ * How a governance job looks: step by step what was found and written, its audit, and its rollback
+ * below.
+ */
 import {
   type ChangeEvent,
   type ChangeLook,

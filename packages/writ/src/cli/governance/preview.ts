@@ -1,4 +1,7 @@
-/** What a contract would change, as a person sees it before anybody approves it. Nothing of it is left out, however long it is. */
+/**
+ * What a contract would change, as a person sees it before anybody approves it. Nothing of it is
+ * left out, however long it is.
+ */
 
 import type { As } from '../../governance/actor.js';
 import type {
@@ -67,7 +70,10 @@ const becauseOf = ({ issue_id, source }: SystemContract): string | undefined =>
     ? undefined
     : plain([source, issue_id].filter(Boolean).join(' '));
 
-/** Everything that an approval signs comes from the signed document; only what nobody signs comes from elsewhere. */
+/**
+ * Everything that an approval signs comes from the signed document; only what nobody signs comes
+ * from elsewhere.
+ */
 export function showPreview(output: Output, { preview, row }: Previewed): void {
   const { document, status, approved_by, approvals_needed, unverified, hash } = preview;
   const { template } = document;
@@ -170,7 +176,10 @@ export function showObstacles(
   }
 }
 
-/** One line per step where there is room for it; otherwise what was, what will be and what an undo restores stand below each other. */
+/**
+ * One line per step where there is room for it; otherwise what was, what will be and what an undo
+ * restores stand below each other.
+ */
 export function showSteps(output: Output, steps: readonly PreviewedStep[]): void {
   const rows = steps.map((step) => ({
     number: String(step.step_no),

@@ -1,4 +1,7 @@
-/** Contracts as files, for git: YAML or JSON, or a module whose default export is a proposal. What nobody would read is refused, for it may be what matters, misspelt. */
+/**
+ * Contracts as files, for git: YAML or JSON, or a module whose default export is a proposal. What
+ * nobody would read is refused, for it may be what matters, misspelt.
+ */
 import { extname } from 'node:path';
 import type { Proposal } from '../../governance/contracts.js';
 import type { AnyStepType, ChangeStep, StepType } from '../../governance/steps.js';
@@ -89,7 +92,10 @@ function checked(given: unknown, file: string, types: readonly AnyStepType[]): P
   } as unknown as Proposal;
 }
 
-/** A step of a type of one's own, in a file: `type` and `value`, from which the type itself knows the target. */
+/**
+ * A step of a type of one's own, in a file: `type` and `value`, from which the type itself knows
+ * the target.
+ */
 function ownStep(
   step: Record<string, unknown>,
   n: number,

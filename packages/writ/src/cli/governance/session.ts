@@ -1,4 +1,7 @@
-/** What the commands of governance share: who acts, in which tenant, and the governance of their database. */
+/**
+ * What the commands of governance share: who acts, in which tenant, and the governance of their
+ * database.
+ */
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Principal, principal } from '../../governance/keys.js';
@@ -24,7 +27,9 @@ export interface ReadingOptions extends StepOptions {
   readonly secrets?: string;
 }
 
-/** A key is never an argument: those are in the list of processes and in the history of the shell. */
+/**
+ * A key is never an argument: those are in the list of processes and in the history of the shell.
+ */
 export function withKey(command: Command): Command {
   keyed.add(command);
   return command.option(
@@ -50,7 +55,10 @@ export const withSteps = (command: Command): Command =>
     repeated,
   );
 
-/** For commands that read what stands outside: the types of its steps, and the secrets that those need. */
+/**
+ * For commands that read what stands outside: the types of its steps, and the secrets that those
+ * need.
+ */
 export const withReading = (command: Command): Command => withSecrets(withSteps(command));
 
 export const contractId = uuid('A contract id is a UUID; `writ contracts list` shows them.');

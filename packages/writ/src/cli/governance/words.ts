@@ -1,4 +1,7 @@
-/** What governance says, for people. Titles, reasons and values come from whoever proposes: they have no say over how they are shown. */
+/**
+ * What governance says, for people. Titles, reasons and values come from whoever proposes: they
+ * have no say over how they are shown.
+ */
 
 import { plain } from '../../errors/words.js';
 import type { SystemContract } from '../../governance/contracts.js';
@@ -18,7 +21,10 @@ export function valueText(value: unknown): string {
 }
 
 export interface Step extends ChangeStep {
-  /** The step that a rollback's step undoes, as the database says. A contract's step has none, whatever its parameters say. */
+  /**
+   * The step that a rollback's step undoes, as the database says. A contract's step has none,
+   * whatever its parameters say.
+   */
   readonly undo_of?: number | null;
 }
 
@@ -48,7 +54,10 @@ export function stepNote({ step_type, parameters, undo_of }: Step): string {
   return typeof parameters.reason === 'string' ? plain(parameters.reason) : '';
 }
 
-/** Parameters that the words of a step say if they are texts, and the one that it puts into its slot. */
+/**
+ * Parameters that the words of a step say if they are texts, and the one that it puts into its
+ * slot.
+ */
 const said: Readonly<Record<string, { readonly texts: readonly string[]; readonly put?: string }>> =
   {
     capability_enable: { texts: [], put: 'target_lifecycle' },
@@ -59,8 +68,8 @@ const said: Readonly<Record<string, { readonly texts: readonly string[]; readonl
   };
 
 /**
- * What the words of a step do not say: an approval signs it, too. A preview may come from a database
- * that lies, so this goes by what is there, and not by what a gate would accept.
+ * What the words of a step do not say: an approval signs it, too. A preview may come from a
+ * database that lies, so this goes by what is there, and not by what a gate would accept.
  */
 export function moreOf({ step_type, target, parameters }: Step): [string, unknown][] {
   const { texts, put } = said[step_type] ?? { texts: [], put: 'value' };
@@ -103,7 +112,10 @@ export const healthStyle: Readonly<Record<string, Style>> = {
   UNHEALTHY: 'red',
 };
 
-/** The rules by which a contract may be approved at all, as sentences about one that does not keep them. */
+/**
+ * The rules by which a contract may be approved at all, as sentences about one that does not keep
+ * them.
+ */
 const rules: Readonly<Record<string, string>> = {
   'E-100': 'its confidence is below 0.30',
   'E-101': 'critical risk is escalated first',

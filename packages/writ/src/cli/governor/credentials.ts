@@ -1,6 +1,7 @@
 /**
- * Secrets and tokens of `writ governor listen`: each option says where one is, and for which tenant. They are read again once a minute, so that a rotation needs no restart, and from then on kept out of
- * what this process prints.
+ * Secrets and tokens of `writ governor listen`: each option says where one is, and for which
+ * tenant. They are read again once a minute, so that a rotation needs no restart, and from then on
+ * kept out of what this process prints.
  */
 import { WritError } from '../../errors/index.js';
 import { readSecret } from '../../secrets/file.js';
@@ -49,7 +50,10 @@ export class Credentials {
     }
   }
 
-  /** Those of a tenant: its own, or those for all. One that is gone since, as after a rotation, is left out. */
+  /**
+   * Those of a tenant: its own, or those for all. One that is gone since, as after a rotation, is
+   * left out.
+   */
   async of(tenant: string): Promise<readonly string[]> {
     const own = this.#places.filter((place) => place.tenant === tenant);
     const places =

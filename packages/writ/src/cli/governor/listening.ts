@@ -1,6 +1,7 @@
 /**
- * A listener that runs until it is told to stop. Once a second it says what has come, if something has, and hands what was missed during an outage over to the database: at its start, since another process may
- * have left something, and after each outage, until it is taken.
+ * A listener that runs until it is told to stop. Once a second it says what has come, if something
+ * has, and hands what was missed during an outage over to the database: at its start, since another
+ * process may have left something, and after each outage, until it is taken.
  */
 import { isConnectionLoss, WritError } from '../../errors/index.js';
 import { HttpListener, type HttpListenerOptions } from '../../governor/http/listener.js';

@@ -29,7 +29,10 @@ export const policyWords = ({ policy_id, policy_version, shadow }: Policed): str
     ? 'none'
     : plain(`${policy_id} v${policy_version}${shadow ? ' (shadow)' : ''}`);
 
-/** The six states, side by side, the one it is in with a thick frame; in one line where the window is too narrow for frames. */
+/**
+ * The six states, side by side, the one it is in with a thick frame; in one line where the window
+ * is too narrow for frames.
+ */
 export function statesLines(at: State, output: Paint, columns: number): string[] {
   const boxes = states.map((state) => {
     const [topLeft, topRight, bottomLeft, bottomRight, across, down] =

@@ -9,7 +9,10 @@ export const reasons: Record<SkipReason, string> = {
   OPERATOR_SKIP: 'skipped by a person',
 };
 
-/** What an event says beside its type and its step; empty if that is all. Its texts have no say over the terminal. */
+/**
+ * What an event says beside its type and its step; empty if that is all. Its texts have no say over
+ * the terminal.
+ */
 export function detailOf(event: RunEvent): string {
   return oneLine(detail(event as KnownRunEvent) ?? '');
 }

@@ -1,7 +1,7 @@
 /**
  * What to do about an error on the command line, where that is a command or an option. The registry
- * (src/errors/registry.ts) gives the remedies for callers of the library; a code that is not here has
- * the same remedy for both.
+ * (src/errors/registry.ts) gives the remedies for callers of the library; a code that is not here
+ * has the same remedy for both.
  */
 import type { ErrorCode } from '../index.js';
 

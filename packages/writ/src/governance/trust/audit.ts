@@ -1,8 +1,8 @@
 /**
- * What an auditor repeats of governance, while the logs of an export are walked: each change that was
- * applied is judged again, by the document that was signed and the signatures that the ledger had by
- * then; no contract may be applied twice, no template more often than its bounds allow; and governed
- * values must be those of their last receipts. Nothing here needs Node.
+ * What an auditor repeats of governance, while the logs of an export are walked: each change that
+ * was applied is judged again, by the document that was signed and the signatures that the ledger
+ * had by then; no contract may be applied twice, no template more often than its bounds allow; and
+ * governed values must be those of their last receipts. Nothing here needs Node.
  */
 import { canonicalize } from '../../ledger/canonical.js';
 import { isObject, isUuid, type ReceiptContainer } from '../../ledger/container.js';
@@ -30,7 +30,10 @@ export interface AuditOptions {
   /** The same, begun when a signature is heard, so that it is known when the change is judged. */
   readonly signedByAside?: (...signed: Parameters<Evidence['signedBy']>) => Promise<boolean>;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  /** Reads what stands now where a step of an application's type has changed it; undefined: unknown type. */
+  /**
+   * Reads what stands now where a step of an application's type has changed it; undefined: unknown
+   * type.
+   */
   readonly outside?:
     | ((tenant: string, step: SignedStep) => Promise<unknown> | undefined)
     | undefined;
@@ -62,15 +65,24 @@ interface Heard {
   judged?: Judged | null;
   /** When a job of it began first. */
   began?: number;
-  /** What it might do when it began, if no step was applied: a step that has only begun is undone too. */
+  /**
+   * What it might do when it began, if no step was applied: a step that has only begun is undone
+   * too.
+   */
   undone?: Judged | null;
-  /** Of a template: activations of instances, when the last one was, and the shortest time between two. */
+  /**
+   * Of a template: activations of instances, when the last one was, and the shortest time between
+   * two.
+   */
   activations?: number;
   last?: number;
   shortest?: number;
 }
 
-/** What stands at a slot, by the last receipt about it: the hash of its state, or the value that it was put with. */
+/**
+ * What stands at a slot, by the last receipt about it: the hash of its state, or the value that it
+ * was put with.
+ */
 interface Stands {
   readonly tenant: string;
   readonly slot: string;
@@ -94,7 +106,9 @@ interface StandsOutside {
 interface Judged {
   readonly weighed: Weighed;
   readonly steps: readonly SignedStep[];
-  /** The values before it: those that were signed; of an instance, those that the template allows. */
+  /**
+   * The values before it: those that were signed; of an instance, those that the template allows.
+   */
   readonly before: Readonly<Record<string, unknown>>;
   /** The same as the database printed them. */
   readonly forms: Readonly<Record<string, string>>;
@@ -315,14 +329,15 @@ export class GovernanceAudit {
   }
 
   /**
-   * Why the signatures do not count at the place of a receipt in its log, though they do at the time
-   * that it says: its key had ended when entries before it were written. Undefined if they do.
+   * Why the signatures do not count at the place of a receipt in its log, though they do at the
+   * time that it says: its key had ended when entries before it were written. Undefined if they do.
    */
   #backdated({ weighed }: Judged, at: number, latest: number): string | undefined {
     if (latest - at <= mayPredateMs) return undefined;
     const place = new Date(latest - mayPredateMs);
     const found = weighed.at(place);
-    if (found?.code !== 'quorum_missing') return undefined; // a clock that was set back moves windows
+    // a clock that was set back moves windows
+    if (found?.code !== 'quorum_missing') return undefined;
     return `its receipt says ${new Date(at).toISOString()}, and stands behind one of ${new Date(latest).toISOString()}: ${found.detail}`;
   }
 
@@ -444,7 +459,8 @@ export class GovernanceAudit {
       if (activations === undefined) continue;
       const text = (await this.#kept(template))?.documents.find((one) => this.#isOf(hash, one));
       const document = text === undefined ? undefined : readDocument(text);
-      if (!document?.template) continue; // that its document is missing is a finding of its instances
+      // that its document is missing is a finding of its instances
+      if (!document?.template) continue;
       const { activations: most, cooldown_sec: cooldown = 0 } = document.template;
       const wrong = [
         ...(activations > most
@@ -498,7 +514,10 @@ export class GovernanceAudit {
     });
   }
 
-  /** The first values of a capability or of a scope: whoever puts one that is known changes no value. */
+  /**
+   * The first values of a capability or of a scope: whoever puts one that is known changes no
+   * value.
+   */
   #put(log: string, { control, name, was, now }: ReceiptContainer['context'], index: number): void {
     if (was !== undefined || typeof name !== 'string' || typeof now !== 'string') return;
     const put = readJson(now);
@@ -513,7 +532,10 @@ export class GovernanceAudit {
     }
   }
 
-  /** Compares the governed values of the export with their last receipts. Answers how many it compared. */
+  /**
+   * Compares the governed values of the export with their last receipts. Answers how many it
+   * compared.
+   */
   async #compare(findings: Findings): Promise<number> {
     const file = await this.#read(valuesPath);
     if (!file) {
@@ -564,7 +586,10 @@ export class GovernanceAudit {
     return this.#values.size - later + outside;
   }
 
-  /** Compares what stands outside the database with the last receipts, where the auditor can read it. */
+  /**
+   * Compares what stands outside the database with the last receipts, where the auditor can read
+   * it.
+   */
   async #compareOutside(
     findings: Findings,
     exported: ReadonlyMap<string, Record<string, unknown>>,
@@ -598,7 +623,10 @@ export class GovernanceAudit {
     return compared;
   }
 
-  /** The step that has changed a slot, with the parameters of an instance; it says only how to read the slot. */
+  /**
+   * The step that has changed a slot, with the parameters of an instance; it says only how to read
+   * the slot.
+   */
   async #stepAt(contract: string, no: number, slot: string): Promise<SignedStep | undefined> {
     const { template } = this.#heard(contract);
     const documents = (await this.#kept(template ?? contract))?.documents ?? [];
@@ -647,7 +675,10 @@ export class GovernanceAudit {
     return kept;
   }
 
-  /** Whether a hash is that of the value before a change, in the form of RFC 8785 or of the database. */
+  /**
+   * Whether a hash is that of the value before a change, in the form of RFC 8785 or of the
+   * database.
+   */
   #isBefore({ forms }: Judged, slot: string, value: unknown, sha256: unknown): boolean {
     if (this.#stateHash(slot, value) === sha256) return true;
     const form = forms[slot];

@@ -1,6 +1,6 @@
 /**
- * `writ.trust`: a trust file beside what a database knows, and the edits of such a file. Nothing here
- * reads or writes the file.
+ * `writ.trust`: a trust file beside what a database knows, and the edits of such a file. Nothing
+ * here reads or writes the file.
  */
 import type { Queryable } from '../../database/connection.js';
 import { readJson } from '../../database/gate.js';
@@ -32,7 +32,10 @@ const keyFrom = (publicKey: string, since: Date): TrustKey => ({
   since: timeText(since),
 });
 
-/** A person of the database, as the file has it. The key counts from when the person was added, so that older approvals can be verified. */
+/**
+ * A person of the database, as the file has it. The key counts from when the person was added, so
+ * that older approvals can be verified.
+ */
 export const personFrom = ({
   tenant_id,
   rights,
@@ -73,7 +76,10 @@ export const personIn = ({ persons }: TrustDocument, name: string): TrustPerson 
 export const isOpen = ({ until, compromised_since }: TrustKey): boolean =>
   until === undefined && compromised_since === undefined;
 
-/** Ends keys of a person: those that begin with one of the texts, or all that have no end. They stay in the file. */
+/**
+ * Ends keys of a person: those that begin with one of the texts, or all that have no end. They stay
+ * in the file.
+ */
 export function withoutKeys(
   trust: TrustDocument,
   name: string,
@@ -116,7 +122,10 @@ export interface Loss {
   readonly quorum: number;
 }
 
-/** What is wrong with a file, alone or beside a database. `problem`: an approval would not count, or one could count that should not. */
+/**
+ * What is wrong with a file, alone or beside a database. `problem`: an approval would not count, or
+ * one could count that should not.
+ */
 export interface Difference {
   readonly level: 'problem' | 'note';
   readonly about: string;
@@ -186,7 +195,9 @@ export class Trust {
     return differencesOf(await this.known(), trust, at);
   }
 
-  /** Finds the open contracts and templates that `after` leaves with too few approvals, at a time. */
+  /**
+   * Finds the open contracts and templates that `after` leaves with too few approvals, at a time.
+   */
   async losses(before: TrustDocument, after: TrustDocument, at: Date): Promise<Loss[]> {
     const open = await readJson<Open>(
       this.#db,

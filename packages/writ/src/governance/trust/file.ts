@@ -1,6 +1,7 @@
 /**
- * The trust file: the persons whose signatures count, and how many of them a change needs. It stands beside
- * the applier and the auditor, in version control; the database cannot extend or relax it. Nothing here needs Node.
+ * The trust file: the persons whose signatures count, and how many of them a change needs. It
+ * stands beside the applier and the auditor, in version control; the database cannot extend or
+ * relax it. Nothing here needs Node.
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { WritRefusal } from '../../errors/index.js';
@@ -11,7 +12,9 @@ import { type Risk, risks } from '../document.js';
 export const trustRights = ['approve', 'break_glass'] as const;
 export type TrustRight = (typeof trustRights)[number];
 
-/** A key of a person, as the file has it. Times are ISO 8601 in UTC. Ended keys stay in the file. */
+/**
+ * A key of a person, as the file has it. Times are ISO 8601 in UTC. Ended keys stay in the file.
+ */
 export interface TrustKey {
   readonly scheme: 'ed25519';
   /** In hexadecimal. */
@@ -68,7 +71,8 @@ export function parseTrustFile(text: string): TrustDocument {
   } catch (error) {
     throw wrong('', `It is not JSON: ${(error as Error).message}`);
   }
-  // JSON takes the last of two fields with one name; whoever reviews the file may have read the first.
+  // JSON takes the last of two fields with one name; whoever reviews the file may have read the
+  // first.
   const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(
     ([, colon]) => colon !== undefined,
   ).length;
@@ -158,7 +162,10 @@ function checkFloor(value: unknown, at: string): void {
     throw wrong(`${at}/risk`, `Risks are ${risks.join(', ')}.`);
 }
 
-/** Names are compared byte for byte, and the database has them in this form: any other would match nothing. */
+/**
+ * Names are compared byte for byte, and the database has them in this form: any other would match
+ * nothing.
+ */
 function checkForm(name: string, at: string): void {
   if (name !== name.normalize('NFC')) throw wrong(at, 'It is not in the Unicode normal form NFC.');
 }
@@ -172,7 +179,10 @@ function checkLedgerKey(value: unknown, at: string): void {
   throw wrong(at, 'It is the public key of a ledger: name+id+base64.');
 }
 
-/** Whether this is an Ed25519 key that only its owner can sign with. A point of small order has signatures that anyone can make. */
+/**
+ * Whether this is an Ed25519 key that only its owner can sign with. A point of small order has
+ * signatures that anyone can make.
+ */
 export function isPublicKey(value: unknown): value is string {
   if (!isText(value, /^[0-9a-f]{64}$/)) return false;
   try {

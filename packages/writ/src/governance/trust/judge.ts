@@ -1,7 +1,8 @@
 /**
- * Whether a change may be made: by the bytes that persons have signed, their signatures, and the trust of this
- * process. Nothing that the database says can extend that; what it says is compared. An applier asks before the
- * first effect, and an auditor again for every change of an export. Nothing here needs Node.
+ * Whether a change may be made: by the bytes that persons have signed, their signatures, and the
+ * trust of this process. Nothing that the database says can extend that; what it says is compared.
+ * An applier asks before the first effect, and an auditor again for every change of an export.
+ * Nothing here needs Node.
  */
 import { WritRefusal } from '../../errors/index.js';
 import { canonicalize } from '../../ledger/canonical.js';
@@ -49,7 +50,10 @@ export type FindingCode =
   | 'out_of_bounds'
   | 'wrong_undo';
 
-/** A signature, as the database keeps it. Only for the source `database` do the last four fields say more than which key to look at. */
+/**
+ * A signature, as the database keeps it. Only for the source `database` do the last four fields say
+ * more than which key to look at.
+ */
 export interface SignatureRow {
   readonly by: string;
   readonly scheme: string;
@@ -63,13 +67,18 @@ export interface SignatureRow {
   readonly tenant?: string | null;
 }
 
-/** What became of one signature. It counts if it has no finding; one with `wait` has no verdict yet. */
+/**
+ * What became of one signature. It counts if it has no finding; one with `wait` has no verdict yet.
+ */
 export interface Standing {
   readonly by: string;
   readonly finding?: Finding;
 }
 
-/** What the database says besides the signatures. It can only demand more than the document and the trust file. */
+/**
+ * What the database says besides the signatures. It can only demand more than the document and the
+ * trust file.
+ */
 export interface DatabaseWord {
   readonly deployment?: string;
   readonly risk?: Risk;
@@ -85,7 +94,10 @@ export interface Evidence {
   /** The clock of whoever asks; of an auditor, when the change was made. */
   readonly at: Date;
   readonly database?: DatabaseWord;
-  /** Checks an Ed25519 signature of 32 bytes, all in hexadecimal. `signedBy` of keys.ts does, in Node. */
+  /**
+   * Checks an Ed25519 signature of 32 bytes, all in hexadecimal. `signedBy` of keys.ts does, in
+   * Node.
+   */
   readonly signedBy: (publicKey: string, hash: string, signature: string) => boolean;
 }
 
@@ -100,7 +112,10 @@ export interface Change {
   readonly preState?: Readonly<Record<string, unknown>>;
   /** The parameters of an instance of a template; null: it is none. */
   readonly params: Readonly<Record<string, unknown>> | null;
-  /** Of a rollback, by the number of the step that is undone: the slot and the value that it restores. */
+  /**
+   * Of a rollback, by the number of the step that is undone: the slot and the value that it
+   * restores.
+   */
   readonly restores?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | null;
 }
 
@@ -115,7 +130,10 @@ export interface Weighed {
   readonly persons: readonly string[];
   /** In the order of the signatures. */
   readonly signatures: readonly Standing[];
-  /** The finding of another time: before each forward step its time is compared again, but not its signatures. */
+  /**
+   * The finding of another time: before each forward step its time is compared again, but not its
+   * signatures.
+   */
   at(time: Date): Finding | undefined;
 }
 
@@ -125,7 +143,10 @@ export const isFinding = (answer: object): answer is Finding => 'code' in answer
 export function judge(
   evidence: Evidence & {
     readonly change?: Change;
-    /** A step of this job was done before. The expiry of a break-glass is compared before the first step only. */
+    /**
+     * A step of this job was done before. The expiry of a break-glass is compared before the first
+     * step only.
+     */
     readonly begun?: boolean;
   },
 ): Weighed | Finding {
@@ -147,7 +168,10 @@ export function judge(
   );
 }
 
-/** Weighs signatures, whether or not they are enough. `undo`: nothing that ended since the change stops its undo. */
+/**
+ * Weighs signatures, whether or not they are enough. `undo`: nothing that ended since the change
+ * stops its undo.
+ */
 export function weigh(
   { trust, document: bytes, signatures, at, database = {}, signedBy }: Evidence,
   undo = false,
@@ -167,7 +191,8 @@ export function weigh(
       detail: `It was signed for the deployment ${document.deployment}, and this is ${deployment}`,
     };
   const hash = documentHash(bytes);
-  const { risk, quorum } = demandsOn(document, trust, undo ? {} : database); // a policy of today stops no undo
+  // a policy of today stops no undo
+  const { risk, quorum } = demandsOn(document, trust, undo ? {} : database);
   const checked = signatures.map((row) =>
     checkSignature(row, document, hash, trust, undo, signedBy),
   );
@@ -187,7 +212,10 @@ export function weigh(
   };
 }
 
-/** Returns the risk of a document and the quorum that it needs: of file, database and document the highest. */
+/**
+ * Returns the risk of a document and the quorum that it needs: of file, database and document the
+ * highest.
+ */
 export function demandsOn(
   document: SignedDocument,
   trust: Trust,
@@ -318,8 +346,9 @@ function missing(standings: readonly Standing[], quorum: number): Finding | unde
 const jobMs = 3_600_000;
 
 /**
- * Whether the time for another step is over. A broken glass is compared before the first step; after it, a job
- * goes on for as long as it may take. Which step is the first is the word of the database, so this ends it too.
+ * Whether the time for another step is over. A broken glass is compared before the first step;
+ * after it, a job goes on for as long as it may take. Which step is the first is the word of the
+ * database, so this ends it too.
  */
 function wrongWindow(
   { writ, not_after, constraints }: SignedDocument,
@@ -398,8 +427,8 @@ function wrongWith(document: SignedDocument, change: Change): Finding | undefine
 }
 
 /**
- * Whether the undo of a step restores what was signed: the value that stood there before the step. That is the
- * pre-state, or what an earlier step has put there.
+ * Whether the undo of a step restores what was signed: the value that stood there before the step.
+ * That is the pre-state, or what an earlier step has put there.
  */
 export function wrongUndo(
   document: SignedDocument,
@@ -416,8 +445,8 @@ export function wrongUndo(
   if (named !== slot || others.length > 0)
     return { code: 'wrong_undo', detail: `Step ${stepNo} changes ${slot}, and nothing else` };
   const earlier = steps.slice(0, stepNo - 1).findLast((one) => slotOf(one) === slot);
-  // What a type of the user's own reads after its step is not what it was told to put there, and nobody signs it. The undo of
-  // the earlier step follows, and restores what was signed.
+  // What a type of the user's own reads after its step is not what it was told to put there, and
+  // nobody signs it. The undo of the earlier step follows, and restores what was signed.
   if (earlier && !inDatabase.includes(earlier.step_type)) return undefined;
   if (isSignedBefore(document, slot, value) || (earlier && same(value, valueIn(earlier))))
     return undefined;
@@ -426,7 +455,10 @@ export function wrongUndo(
 
 const inDatabase = ['capability_enable', 'capability_disable', 'config_update'];
 
-/** Whether a value is the signed pre-state of a slot; of a template's, whether it is in the signed range. */
+/**
+ * Whether a value is the signed pre-state of a slot; of a template's, whether it is in the signed
+ * range.
+ */
 export function isSignedBefore(
   { template, pre_state }: SignedDocument,
   slot: string,
@@ -467,7 +499,9 @@ function within(value: unknown, bounds: SignedBounds): boolean {
   return typeof value === 'number' && value >= bounds.min && value <= bounds.max;
 }
 
-/** Compares values as canonical bytes, as they are signed. A value without them is like no other. */
+/**
+ * Compares values as canonical bytes, as they are signed. A value without them is like no other.
+ */
 function same(a: unknown, b: unknown): boolean {
   try {
     return canonicalize(a) === canonicalize(b);

@@ -1,4 +1,7 @@
-/** Where a process takes its trust from: WRIT_TRUST, or the option `trust`, names a file or says `database`. */
+/**
+ * Where a process takes its trust from: WRIT_TRUST, or the option `trust`, names a file or says
+ * `database`.
+ */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { WritRefusal } from '../../errors/index.js';
@@ -7,7 +10,10 @@ import { parseTrustFile, type Trust } from './file.js';
 export interface TrustSource {
   /** `database`, or the path of the file. */
   readonly name: string;
-  /** The trust as it is now. Throws `invalid_trust_file`: until the file is mended, nothing may be applied. */
+  /**
+   * The trust as it is now. Throws `invalid_trust_file`: until the file is mended, nothing may be
+   * applied.
+   */
   read(): Promise<Trust>;
 }
 
@@ -22,7 +28,10 @@ export function trustOf(
   return new TrustFile(name);
 }
 
-/** Times of files may be as coarse as this: a file that has just been written may be written again at the same time. */
+/**
+ * Times of files may be as coarse as this: a file that has just been written may be written again
+ * at the same time.
+ */
 const settledMs = 2_000;
 
 /** Reads the file again when it has changed. */

@@ -1,6 +1,7 @@
 /**
- * Actions that are instances of an approved template. The instance is activated in the transaction that commits the job: a worker that was fenced activates nothing. From then on it is a
- * governance job like any other, and how that comes to rest is how the action ends.
+ * Actions that are instances of an approved template. The instance is activated in the transaction
+ * that commits the job: a worker that was fenced activates nothing. From then on it is a governance
+ * job like any other, and how that comes to rest is how the action ends.
  */
 import { unlessBrokenOff } from '../../database/gate.js';
 import { uuidOf } from '../../database/uuid.js';
@@ -33,8 +34,9 @@ export interface ContractsActuator {
 const mostAttempts = 20;
 
 /**
- * The id of the instance that an attempt activates. It follows from the action, so the gate recognises a repeat and
- * a rollback finds the instance. No contract is proposed under an id of version 8: a proposer could take it first.
+ * The id of the instance that an attempt activates. It follows from the action, so the gate
+ * recognises a repeat and a rollback finds the instance. No contract is proposed under an id of
+ * version 8: a proposer could take it first.
  */
 export const instanceId = (actionId: string, attempt: number) =>
   uuidOf(`governor|${actionId}|${attempt}`, 8);
@@ -70,7 +72,8 @@ export async function carryOut(
         try {
           return await effect(tx);
         } catch (error) {
-          // A refusal is a gate's answer, and what the gate has written about it stands. An error of PostgreSQL is none, and ends the transaction.
+          // A refusal is a gate's answer, and what the gate has written about it stands. An error
+          // of PostgreSQL is none, and ends the transaction.
           if (error instanceof WritRefusal && error.cause === undefined)
             return ended(refusedBy(error));
           throw error;
@@ -100,7 +103,10 @@ async function activating(
   };
 }
 
-/** Stops whatever any attempt at the action has activated. Where nothing was, nothing is to be undone. */
+/**
+ * Stops whatever any attempt at the action has activated. Where nothing was, nothing is to be
+ * undone.
+ */
 function stopping({ contracts, as }: ContractsActuator, input: ActionJob) {
   const { of, tenant, action_id } = input;
   if (of === undefined)
@@ -124,7 +130,10 @@ function stopping({ contracts, as }: ContractsActuator, input: ActionJob) {
   };
 }
 
-/** How an attempt ends whose governance job has this status: undefined while that goes on. What was to be done has to be completed; what was to be stopped, rolled back. */
+/**
+ * How an attempt ends whose governance job has this status: undefined while that goes on. What was
+ * to be done has to be completed; what was to be stopped, rolled back.
+ */
 export function restOf(
   { kind, doing }: Pick<ActionJob, 'kind' | 'doing'>,
   jobId: string,

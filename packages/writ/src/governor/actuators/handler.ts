@@ -18,7 +18,9 @@ export interface ActionGiven {
   readonly tenant: string;
   readonly target: string;
   readonly parameters: Parameters;
-  /** The same whenever this action is done again: give it to services that know idempotency keys. */
+  /**
+   * The same whenever this action is done again: give it to services that know idempotency keys.
+   */
   readonly idempotencyKey: string;
   readonly actionId: string;
   /** Of an undoing: the action that is undone. */
@@ -37,7 +39,10 @@ export type ActionSaid = Readonly<Record<string, unknown>> & {
 type Run = (given: ActionGiven) => Promise<ActionSaid | undefined> | ActionSaid | undefined;
 
 export interface ActionOptions {
-  /** Carries it out. One that throws has failed: with a `status` of 403 for want of a permission, of 500 or more by the service's fault. */
+  /**
+   * Carries it out. One that throws has failed: with a `status` of 403 for want of a permission, of
+   * 500 or more by the service's fault.
+   */
   readonly run: Run;
   /** Undoes it, in place of an action of its own. */
   readonly undo?: Run;

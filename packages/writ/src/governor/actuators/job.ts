@@ -1,4 +1,7 @@
-/** The jobs that carry actions out: what they are given, how much time they have, and how they say what came of it. */
+/**
+ * The jobs that carry actions out: what they are given, how much time they have, and how they say
+ * what came of it.
+ */
 import { errorCode, isConnectionLoss } from '../../errors/index.js';
 import { type HandledJob, ownJob } from '../../queue/job.js';
 import type { JobContext, Transaction, WorkItem } from '../../queue/worker/context.js';
@@ -15,7 +18,9 @@ export interface ActionJob {
   readonly attempt: number;
   readonly kind: 'action' | 'rollback';
   readonly doing: Doing;
-  /** When the governor gives it up, and when it was enqueued: milliseconds, by the database's clock. */
+  /**
+   * When the governor gives it up, and when it was enqueued: milliseconds, by the database's clock.
+   */
   readonly due_at: number;
   readonly now: number;
   /** Of a rollback: the action that is undone, and where that was carried out. */
@@ -35,12 +40,21 @@ export type ActionContext = JobContext<ActionJob> &
 /** What is said about an attempt: that it has ended, or that it was taken on and where. */
 export type Report = { readonly result: Result } | { readonly acknowledged: string };
 
-/** Tells the governor. What is told and the commit of the job are one transaction: who was fenced tells nothing. */
+/**
+ * Tells the governor. What is told and the commit of the job are one transaction: who was fenced
+ * tells nothing.
+ */
 export interface Reporter {
-  /** Throws unless the governor waits for just this job: nothing outside the database is done for another. */
+  /**
+   * Throws unless the governor waits for just this job: nothing outside the database is done for
+   * another.
+   */
   begin(context: ActionContext): Promise<void>;
   result(context: ActionContext, result: Result): Promise<void>;
-  /** That it was done after all, when its time was over: whoever has given it up undoes it once more. */
+  /**
+   * That it was done after all, when its time was over: whoever has given it up undoes it once
+   * more.
+   */
   late(context: ActionContext, result: Result): Promise<void>;
   /** What `effect` does in the transaction is part of it, too: who was fenced has done nothing. */
   effect(context: ActionContext, effect: (tx: Transaction) => Promise<Report>): Promise<void>;
@@ -82,7 +96,10 @@ export function failed(reason: FailureReason, message: string, code?: number): O
   };
 }
 
-/** Of what somebody says has changed, what a receipt can hold: names with texts, numbers and booleans. */
+/**
+ * Of what somebody says has changed, what a receipt can hold: names with texts, numbers and
+ * booleans.
+ */
 export function labelsOf(value: unknown): Parameters {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
   const plain = Object.entries(value).filter(
@@ -126,8 +143,10 @@ export type Attempt = (context: ActionContext, act: Act) => Promise<void>;
 export const leftOf = ({ input, databaseTime }: ActionContext) => input.due_at - databaseTime;
 
 /**
- * Does something until the governor gives it up, which is a moment: what the job stood in the queue is gone. When the job itself is over (its worker stops, its lease is
- * lost), that is thrown, and another worker may do it; when its time is over, that is how it ended, and `onLate` hears of it if it was done all the same.
+ * Does something until the governor gives it up, which is a moment: what the job stood in the queue
+ * is gone. When the job itself is over (its worker stops, its lease is lost), that is thrown, and
+ * another worker may do it; when its time is over, that is how it ended, and `onLate` hears of it
+ * if it was done all the same.
  */
 export async function inTime(
   context: ActionContext,
@@ -160,6 +179,8 @@ export async function inTime(
   }
 }
 
-/** Whether a fault leaves nobody to report to: the job is another's by now, or the database is away. */
+/**
+ * Whether a fault leaves nobody to report to: the job is another's by now, or the database is away.
+ */
 export const isGone = (error: unknown) =>
   isConnectionLoss(error) || ['lease_lost', 'already_committed'].includes(errorCode(error) ?? '');

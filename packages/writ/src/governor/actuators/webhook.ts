@@ -1,6 +1,7 @@
 /**
- * Actions that are asked for over HTTP: one POST, whose answer says how it ended. The time is short, so connections are kept. One that the other end has closed meanwhile is replaced;
- * the idempotency key makes a second arrival harmless.
+ * Actions that are asked for over HTTP: one POST, whose answer says how it ended. The time is
+ * short, so connections are kept. One that the other end has closed meanwhile is replaced; the
+ * idempotency key makes a second arrival harmless.
  */
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
@@ -18,7 +19,10 @@ export type Ask = (
   call: Pick<Call, 'headers' | 'signal'> & { readonly body?: string; readonly leftMs: number },
 ) => Promise<Answer>;
 
-/** Asks over HTTP, where it may. Throws Unanswered, or WritError `invalid_bus` for an address that it may not go to. */
+/**
+ * Asks over HTTP, where it may. Throws Unanswered, or WritError `invalid_bus` for an address that
+ * it may not go to.
+ */
 export function asking(reach: Reach): Ask {
   const settings = { keepAlive: true, maxSockets: connections, lookup: lookupWithin(reach) };
   const agents = { 'https:': new SecureAgent(settings), 'http:': new Agent(settings) };
@@ -108,7 +112,9 @@ function bodyOf({
   };
 }
 
-/** Why a secret could not be had is said without the error's own words, which may have it in them. */
+/**
+ * Why a secret could not be had is said without the error's own words, which may have it in them.
+ */
 async function signatureOf(
   context: ActionContext,
   name: string,
@@ -146,7 +152,10 @@ function outcomeOf({ status, body }: Answer): Outcome {
   );
 }
 
-/** Whether the baseline is back, as the policy's probe has it. One that cannot be asked does not know. */
+/**
+ * Whether the baseline is back, as the policy's probe has it. One that cannot be asked does not
+ * know.
+ */
 export async function askProbe(
   ask: Ask,
   url: string,

@@ -1,4 +1,7 @@
-/** What has to hold before an action is attempted, in the order in which it is asked, and the attempts themselves. */
+/**
+ * What has to hold before an action is attempted, in the order in which it is asked, and the
+ * attempts themselves.
+ */
 import type { InFlight } from '../decision.js';
 import type { Act, ActAnswers, Permission } from '../events.js';
 import { jobId } from '../ids.js';
@@ -25,7 +28,9 @@ import {
   write,
 } from './turn.js';
 
-/** Why an action is not attempted: a rule, a permission that is not there, or nobody who could say. */
+/**
+ * Why an action is not attempted: a rule, a permission that is not there, or nobody who could say.
+ */
 export type Denial =
   | { readonly cause: RefusingCause }
   | { readonly denied: 'action' | 'inverse'; readonly policy_set_hash?: string }

@@ -1,4 +1,7 @@
-/** Whether what a governor stands on is there: its beginning, its looks, what fails, and what a person has seen to. */
+/**
+ * Whether what a governor stands on is there: its beginning, its looks, what fails, and what a
+ * person has seen to.
+ */
 import type { ContextOf } from '../../ledger/reasons/index.js';
 import type { Data, Situation } from '../decision.js';
 import type { Failure, GovernorEvent } from '../events.js';
@@ -78,7 +81,10 @@ function boot(turn: Turn, process_id: string) {
   insert(turn, { kind: 'verify' });
 }
 
-/** Takes in what was read and asked: the entitlement, the quota, and which causes stand. Gives back what is missing. */
+/**
+ * Takes in what was read and asked: the entitlement, the quota, and which causes stand. Gives back
+ * what is missing.
+ */
 function look(turn: Turn): readonly Failure[] {
   const { entitlement, quota, failures, bounds } = needed(
     turn.event.answers?.check,

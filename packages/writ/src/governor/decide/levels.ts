@@ -1,4 +1,7 @@
-/** What is over its threshold: a level per type of signal, or per instance of a type, and whether an action has answered it. */
+/**
+ * What is over its threshold: a level per type of signal, or per instance of a type, and whether an
+ * action has answered it.
+ */
 import type { Data, Level } from '../decision.js';
 import type { Threshold } from '../policy-document.js';
 import { change, documentOf, own, start, type Turn } from './turn.js';
@@ -64,7 +67,10 @@ export interface Standing {
   readonly threshold: Threshold;
 }
 
-/** Of each type that is over by the policy in force one level: the first that no action has answered, if there is one. */
+/**
+ * Of each type that is over by the policy in force one level: the first that no action has
+ * answered, if there is one.
+ */
 export function standing(turn: Turn): Standing[] {
   const found = new Map<string, Standing>();
   for (const [key, level] of Object.entries(turn.data.over)) {
@@ -87,7 +93,10 @@ export const isUnanswered = (turn: Turn, { type, level, threshold }: Standing): 
   !level.answered &&
   !turn.data.queue.some(({ signal_type }) => signal_type === type);
 
-/** What is over and not answered is looked at as soon as an action may be asked for; in stable, what is over at all. Without `asked`: the types for which one was asked for just now. */
+/**
+ * What is over and not answered is looked at as soon as an action may be asked for; in stable, what
+ * is over at all. Without `asked`: the types for which one was asked for just now.
+ */
 export function lookAgain(turn: Turn, asked: readonly string[] = []) {
   if (turn.event.decide < 2) return;
   const waiting = standing(turn).filter(

@@ -1,11 +1,17 @@
-/** From state to state: what is begun on entering one and ended on leaving it, and the causes that keep a governor where it is. */
+/**
+ * From state to state: what is begun on entering one and ended on leaving it, and the causes that
+ * keep a governor where it is.
+ */
 import type { State } from '../decision.js';
 import type { EntitlementStatus, QuotaRead } from '../events.js';
 import type { Parameters } from '../policy-document.js';
 import { lookAgain } from './levels.js';
 import { cancel, change, given, moment, monthOf, start, type Turn, write } from './turn.js';
 
-/** Of the causes that a look at everything can drop. The others go by a rollback that succeeds, or by a person. */
+/**
+ * Of the causes that a look at everything can drop. The others go by a rollback that succeeds, or
+ * by a person.
+ */
 export const checkedCauses: readonly string[] = [
   'ledger',
   'iam',
@@ -101,7 +107,10 @@ export function awaitRecovery(turn: Turn) {
   start(turn, 'named:check', backOff(turn));
 }
 
-/** Beginning anew helps neither against what a person has to clear nor against a missing entitlement: it is done less and less often then. */
+/**
+ * Beginning anew helps neither against what a person has to clear nor against a missing
+ * entitlement: it is done less and less often then.
+ */
 function isPatient(turn: Turn): boolean {
   return !isActive(turn) || turn.data.causes.some((cause) => persons.includes(cause));
 }
@@ -127,7 +136,10 @@ function statusOf({ data: { entitlement }, clock }: Turn): EntitlementStatus | u
 
 export const isActive = (turn: Turn): boolean => statusOf(turn) === 'ACTIVE';
 
-/** What is used of the quota in the month of the event: what was read of another month says nothing about it. */
+/**
+ * What is used of the quota in the month of the event: what was read of another month says nothing
+ * about it.
+ */
 export const usedOf = (turn: Turn, quota: QuotaRead | null): number =>
   quota?.month === monthOf(turn.clock) ? quota.used : 0;
 

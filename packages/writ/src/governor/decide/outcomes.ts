@@ -29,7 +29,10 @@ export function succeeded(
   });
 }
 
-/** `left`: attempts that are left; without it nothing is counted down, because no attempt would help. */
+/**
+ * `left`: attempts that are left; without it nothing is counted down, because no attempt would
+ * help.
+ */
 export function failed(
   turn: Turn,
   action: InFlight,

@@ -1,4 +1,7 @@
-/** What changes what is allowed: policies, entitlements, quotas, and time. While refusing, each is a reason to look whether what it refused for still stands. */
+/**
+ * What changes what is allowed: policies, entitlements, quotas, and time. While refusing, each is a
+ * reason to look whether what it refused for still stands.
+ */
 import type { Refusal } from '../decision.js';
 import type { Permission } from '../events.js';
 import { fitsBudget } from './acts.js';
@@ -20,7 +23,10 @@ export function policy(turn: Turn, content: ContentOf<'policy'>) {
   else if (turn.state === 'refusing') reconsider(turn, 'policy', isNew);
 }
 
-/** Whether it is another one than before. Levels of types that it does not name could never clear again. */
+/**
+ * Whether it is another one than before. Levels of types that it does not name could never clear
+ * again.
+ */
 function takePolicy(turn: Turn, { policy: published, actor }: ContentOf<'policy'>): boolean {
   const { policy: before, policy_version } = turn.data;
   const isNamed = ([key]: [string, unknown]) =>
@@ -104,7 +110,10 @@ function reconsider(turn: Turn, by: By, isNewPolicy = false) {
 
 const inactive = 'entitlement_not_active';
 
-/** Whether it would be refused again. What only the policy can mend, another version of it may have mended; what was wrong with one request is over with it. */
+/**
+ * Whether it would be refused again. What only the policy can mend, another version of it may have
+ * mended; what was wrong with one request is over with it.
+ */
 function stands(
   turn: Turn,
   { cause, action_type }: Refusal,

@@ -1,4 +1,7 @@
-/** How it is said that something is refused or not there. A receipt that answers a signal settles it. */
+/**
+ * How it is said that something is refused or not there. A receipt that answers a signal settles
+ * it.
+ */
 import type { ContextOf } from '../../ledger/reasons/index.js';
 import type { ReceiptDraft } from '../decision.js';
 import type { Failure } from '../events.js';

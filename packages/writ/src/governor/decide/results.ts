@@ -95,7 +95,9 @@ function forbidden(turn: Turn, action: InFlight, outcome: Result, left: number) 
   refuse(turn, 'permission_denied', action.action_type);
 }
 
-/** intervening: failure, attempts left; the retry is denied; nobody could say whether it is allowed. */
+/**
+ * intervening: failure, attempts left; the retry is denied; nobody could say whether it is allowed.
+ */
 function tryAgain(turn: Turn, action: InFlight, outcome: Result, left: number) {
   if (!isActive(turn)) {
     failed(turn, action, outcome, left, false);
@@ -148,7 +150,10 @@ export function actionTimedOut(turn: Turn) {
   escalate(turn, 'action_timeout', { action_id, action_type, target: action.target });
 }
 
-/** any: stale result. What was given up and has happened after all has to be undone once more, for it may have happened after its undoing. */
+/**
+ * any: stale result. What was given up and has happened after all has to be undone once more, for
+ * it may have happened after its undoing.
+ */
 function stale(turn: Turn, outcome: Result) {
   const { given_up, in_flight, awaiting_baseline } = turn.data;
   const late = given_up?.action.action_id === outcome.action_id ? given_up : undefined;

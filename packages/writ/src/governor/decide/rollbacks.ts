@@ -1,4 +1,7 @@
-/** Undoing: who works on it is fenced off first, then the inverse is done. It holds the slot until its result, in whatever state. */
+/**
+ * Undoing: who works on it is fenced off first, then the inverse is done. It holds the slot until
+ *          its result, in whatever state.
+ */
 import type { ContextOf } from '../../ledger/reasons/index.js';
 import type { InFlight } from '../decision.js';
 import type { Result } from '../events.js';
@@ -22,7 +25,10 @@ import {
 
 export type RollbackReason = ContextOf<'action_rollback_issued'>['rollback_reason'];
 
-/** What ends an action for a reason that is not its own: what it answered is looked at again when the reason is gone. */
+/**
+ * What ends an action for a reason that is not its own: what it answered is looked at again when
+ * the reason is gone.
+ */
 const outside: readonly RollbackReason[] = [
   'health_check_failed',
   'outage',

@@ -23,7 +23,9 @@ import {
 type Signal = ContentOf<'signal'>;
 
 interface Level {
-  /** None where it is compared with nothing: the policy does not name its type, or it has no value. */
+  /**
+   * None where it is compared with nothing: the policy does not name its type, or it has no value.
+   */
   readonly threshold?: Threshold;
   readonly value: number;
   readonly was: boolean;
@@ -155,7 +157,10 @@ function writeExceeded(
   write(turn, 'threshold_exceeded', 'accept', context, about);
 }
 
-/** stable, warning: timer look. An action is asked for each type that is over and has no answer; in stable, what is over is told again. */
+/**
+ * stable, warning: timer look. An action is asked for each type that is over and has no answer; in
+ * stable, what is over is told again.
+ */
 export function look(turn: Turn) {
   const asked: string[] = [];
   const wasStable = turn.state === 'stable';

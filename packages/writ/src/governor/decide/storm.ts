@@ -1,4 +1,7 @@
-/** Signals that wait: in the buffer of a storm, or postponed. Both together are bounded, and the oldest go first. */
+/**
+ * Signals that wait: in the buffer of a storm, or postponed. Both together are bounded, and the
+ * oldest go first.
+ */
 import type { Held } from '../decision.js';
 import {
   type ContentOf,

@@ -1,4 +1,7 @@
-/** One decision while it is made: what it starts from, and what it says so far. It begins and ends within `decide`, so nobody sees it change. */
+/**
+ * One decision while it is made: what it starts from, and what it says so far. It begins and ends
+ * within `decide`, so nobody sees it change.
+ */
 import type { ContextOf, ReasonName, StatusOf } from '../../ledger/reasons/index.js';
 import type {
   Data,
@@ -16,7 +19,10 @@ import type { GovernorPolicy } from '../policy-document.js';
 export interface Turn {
   readonly event: GovernorEvent;
   readonly at: number;
-  /** By the clock of the database: what is due, used up or over goes by it. It is `at`, unless the clock was set back. */
+  /**
+   * By the clock of the database: what is due, used up or over goes by it. It is `at`, unless the
+   * clock was set back.
+   */
   readonly clock: number;
   /** The time in the ids of jobs. */
   readonly ids_at: number;

@@ -1,6 +1,8 @@
 /**
- * A notification of Prometheus' Alertmanager, as its webhook sends it (version 4): one signal for each alert. Alertmanager cannot sign, so that its token is all that is checked. It sends the same alerts again and
- * again, by itself and from several replicas: the id of a signal is made of what stays the same meanwhile, so that each is taken once when it fires and once when it is resolved.
+ * A notification of Prometheus' Alertmanager, as its webhook sends it (version 4): one signal for
+ * each alert. Alertmanager cannot sign, so that its token is all that is checked. It sends the same
+ * alerts again and again, by itself and from several replicas: the id of a signal is made of what
+ * stays the same meanwhile, so that each is taken once when it fires and once when it is resolved.
  */
 import { hash } from 'node:crypto';
 import type { Signal } from '../events.js';
@@ -25,7 +27,10 @@ const mostAlerts = 500;
 
 export interface Alerts {
   readonly signals: readonly IncomingSignal[];
-  /** Alerts that are no signal, by their place in the notification: what is wrong with one is no reason to leave the others out. */
+  /**
+   * Alerts that are no signal, by their place in the notification: what is wrong with one is no
+   * reason to leave the others out.
+   */
   readonly refused: readonly { readonly alert: number; readonly why: Refused }[];
 }
 
@@ -95,7 +100,10 @@ function textsIn(value: unknown): Readonly<Record<string, string>> {
 const momentIn = (value: unknown): number | undefined =>
   typeof value === 'string' ? momentOf(value) : undefined;
 
-/** HighCPUUsage becomes high_cpu_usage. What has no letter in it that a type can have becomes nothing, which is no type. */
+/**
+ * HighCPUUsage becomes high_cpu_usage. What has no letter in it that a type can have becomes
+ * nothing, which is no type.
+ */
 function typeOf(name: string): string {
   return name
     .slice(0, 200)
@@ -108,7 +116,10 @@ function typeOf(name: string): string {
     .replace(/_+$/, '');
 }
 
-/** Severities are whatever somebody has called them; those that are known to nobody are in the middle. */
+/**
+ * Severities are whatever somebody has called them; those that are known to nobody are in the
+ * middle.
+ */
 const severities = new Map<string, Signal['severity']>([
   ['critical', 'CRITICAL'],
   ['high', 'HIGH'],
@@ -121,8 +132,9 @@ const severities = new Map<string, Signal['severity']>([
 ]);
 
 /**
- * What was observed. An alert that is resolved still carries the annotations of when it last fired, so that its `value` would say that it fires: it has `resolved_value`, or 0. What is there and is no number is not
- * taken for 1: it might be 92%, and would pass for next to nothing.
+ * What was observed. An alert that is resolved still carries the annotations of when it last fired,
+ * so that its `value` would say that it fires: it has `resolved_value`, or 0. What is there and is
+ * no number is not taken for 1: it might be 92%, and would pass for next to nothing.
  */
 function observedIn(
   status: 'firing' | 'resolved',

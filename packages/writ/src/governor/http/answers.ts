@@ -1,4 +1,7 @@
-/** What the listener answers: a receipt, that a signal waits, or one shape of error for everything else. */
+/**
+ * What the listener answers: a receipt, that a signal waits, or one shape of error for everything
+ * else.
+ */
 import { type ErrorCode, registry } from '../../errors/index.js';
 import type { Signalled } from '../intake.js';
 import type { Refused } from './request.js';

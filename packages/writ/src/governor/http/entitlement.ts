@@ -1,4 +1,7 @@
-/** What a catalogue says of a tenant's entitlement, signed as signals are. Whether it is newer than what is known is decided by who takes it. */
+/**
+ * What a catalogue says of a tenant's entitlement, signed as signals are. Whether it is newer than
+ * what is known is decided by who takes it.
+ */
 import { WritRefusal } from '../../errors/index.js';
 import { text } from '../incoming.js';
 import type { EntitlementNotice } from '../intake.js';

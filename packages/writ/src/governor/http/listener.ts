@@ -1,9 +1,12 @@
 /**
- * Signals by HTTP. A request passes through the same steps each time: a route, a place among those in hand, its headers, its body, its signature, its values, and then whoever takes it in. The first step that
- * says no answers, and before the signature nothing is kept. What the listener has answered with 200, 202 or 429 is in the database; with anything else it is not, or nobody knows, and the sender tries
- * again with the same id.
+ * Signals by HTTP. A request passes through the same steps each time: a route, a place among those
+ * in hand, its headers, its body, its signature, its values, and then whoever takes it in. The
+ * first step that says no answers, and before the signature nothing is kept. What the listener has
+ * answered with 200, 202 or 429 is in the database; with anything else it is not, or nobody knows,
+ * and the sender tries again with the same id.
  *
- * With the database away, what was missed is on the disk of this machine before the sender hears of it: its id, and whom it was for.
+ * With the database away, what was missed is on the disk of this machine before the sender hears of
+ * it: its id, and whom it was for.
  */
 import {
   createServer,
@@ -47,7 +50,9 @@ export interface HttpListenerOptions {
   readonly intake: SignalIntake;
   /** Takes the older X-Webhook-* signatures in place of Standard Webhooks. */
   readonly legacySignatures?: boolean;
-  /** What the requests of a tenant are signed with, and their tokens. None: nothing of it is taken. */
+  /**
+   * What the requests of a tenant are signed with, and their tokens. None: nothing of it is taken.
+   */
   readonly secretsOf: (tenant: string) => Promise<readonly string[]>;
   readonly tokensOf: (tenant: string) => Promise<readonly string[]>;
   /** Resolves when it is on the disk. */
@@ -65,7 +70,11 @@ export interface HttpListenerOptions {
   readonly inHand?: number;
   /** For the headers, and for the whole of a request; 10 s unless given. */
   readonly timeoutMs?: number;
-  /** For the intake; past it nobody knows what became of a signal, as with the database away. 10 s unless given: a intake has a budget of its own, and this keeps places free should it not keep to it. */
+  /**
+   * For the intake; past it nobody knows what became of a signal, as with the database away. 10 s
+   * unless given: a intake has a budget of its own, and this keeps places free should it not keep
+   * to it.
+   */
   readonly takeMs?: number;
   /** For what is in hand when it is closed; 5 s unless given. */
   readonly drainMs?: number;
@@ -82,7 +91,10 @@ export class HttpListener {
   readonly #most: number;
   readonly #takeMs: number;
   readonly #now: () => number;
-  /** Connections on which the next words belong to a request that is in hand, or has been answered before all of it had come: what is wrong there now cannot be said. */
+  /**
+   * Connections on which the next words belong to a request that is in hand, or has been answered
+   * before all of it had come: what is wrong there now cannot be said.
+   */
   readonly #spoken = new WeakSet<Duplex>();
   #inHand = 0;
   #closing: Promise<void> | undefined;
@@ -120,7 +132,9 @@ export class HttpListener {
     });
   }
 
-  /** Takes nothing new, and resolves when what is in hand has been answered, or its time is over. */
+  /**
+   * Takes nothing new, and resolves when what is in hand has been answered, or its time is over.
+   */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
       const late = setTimeout(
@@ -136,7 +150,8 @@ export class HttpListener {
     return this.#closing;
   }
 
-  // Answering ------------------------------------------------------------------------------------------------
+  // Answering
+  // ------------------------------------------------------------------------------------------------
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = uuidv7();
@@ -207,7 +222,9 @@ export class HttpListener {
     return errorAnswer(requestId, refused);
   }
 
-  /** What is no request, or not in time. node:http has read nothing that could be answered as one. */
+  /**
+   * What is no request, or not in time. node:http has read nothing that could be answered as one.
+   */
   #malformed(error: Error & { code?: string }, socket: Duplex): void {
     if (!socket.writable || error.code === 'ECONNRESET' || this.#spoken.has(socket)) {
       socket.destroy();
@@ -223,7 +240,8 @@ export class HttpListener {
     );
   }
 
-  // Reading --------------------------------------------------------------------------------------------------
+  // Reading
+  // --------------------------------------------------------------------------------------------------
 
   /** Undefined when there is nobody left to answer to. */
   async #answer(
@@ -250,7 +268,10 @@ export class HttpListener {
     return this.#entitlement(route.tenant, whole, credentials, requestId);
   }
 
-  /** Undefined when they cannot be read. The time is read once: a request cannot grow old between two steps. */
+  /**
+   * Undefined when they cannot be read. The time is read once: a request cannot grow old between
+   * two steps.
+   */
   async #credentials(tenant: string, requestId: string): Promise<Credentials | undefined> {
     const now = this.#now();
     try {
@@ -265,7 +286,8 @@ export class HttpListener {
     }
   }
 
-  // Taking in ------------------------------------------------------------------------------------------------
+  // Taking in
+  // ------------------------------------------------------------------------------------------------
 
   async #signal(
     governor: GovernorName,
@@ -297,7 +319,11 @@ export class HttpListener {
     }
   }
 
-  /** One answer for many signals. Each is told apart in it; the whole has failed only if nothing of it was taken, if something of it could not be, or if the database went away: Alertmanager sends it again then, and knows nothing of single alerts. */
+  /**
+   * One answer for many signals. Each is told apart in it; the whole has failed only if nothing of
+   * it was taken, if something of it could not be, or if the database went away: Alertmanager sends
+   * it again then, and knows nothing of single alerts.
+   */
   async #alerts(
     { tenant, sku }: GovernorName,
     request: Request,
@@ -367,7 +393,10 @@ export class HttpListener {
     return taken;
   }
 
-  /** What was thrown, as an answer. An outage is on the disk first: whoever hears 503 can rely on it. */
+  /**
+   * What was thrown, as an answer. An outage is on the disk first: whoever hears 503 can rely on
+   * it.
+   */
   async #failed(error: unknown, missed: readonly Missed[], requestId: string): Promise<Answer> {
     if (isConnectionLoss(error)) {
       try {

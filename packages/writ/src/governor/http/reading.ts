@@ -39,7 +39,10 @@ function nameIn(encoded: string | undefined): string | undefined {
   return /^[^\u0000-\u001f\u007f]{1,200}$/.test(name) ? name : undefined;
 }
 
-/** `too_large`: the rest is thrown away as it comes. `gone`: the sender was, before all of it had come. */
+/**
+ * `too_large`: the rest is thrown away as it comes. `gone`: the sender was, before all of it had
+ * come.
+ */
 export type Body = Buffer | 'too_large' | 'gone';
 
 export function bodyOf(request: IncomingMessage, limit: number): Promise<Body> {
@@ -58,7 +61,8 @@ export function bodyOf(request: IncomingMessage, limit: number): Promise<Body> {
       request.resume();
       resolve(body);
     };
-    request.on('error', gone); // stays: a connection may break after this too, and nobody else would hear of it
+    // stays: a connection may break after this too, and nobody else would hear of it
+    request.on('error', gone);
     if (Number(request.headers['content-length'] ?? 0) > limit) settle('too_large');
     else request.on('data', take).on('end', whole).on('close', gone);
   });

@@ -1,6 +1,7 @@
 /**
- * What signed requests have in common, in the order in which it is checked: headers, signature, body. A request that is wrong in several ways hears of the first. Nothing here keeps or
- * repeats a secret, a token or a body.
+ * What signed requests have in common, in the order in which it is checked: headers, signature,
+ * body. A request that is wrong in several ways hears of the first. Nothing here keeps or repeats a
+ * secret, a token or a body.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { type ErrorCode, registry } from '../../errors/index.js';
@@ -16,13 +17,18 @@ export interface Request {
   readonly body: Buffer;
 }
 
-/** What a tenant's requests are checked with. Several of each are good at once while they are rotated; with none, nothing is. */
+/**
+ * What a tenant's requests are checked with. Several of each are good at once while they are
+ * rotated; with none, nothing is.
+ */
 export interface Credentials {
   readonly secrets: readonly string[];
   readonly tokens: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Takes the older X-Webhook-* signatures in place of Standard Webhooks: they do not cover the id. */
+  /**
+   * Takes the older X-Webhook-* signatures in place of Standard Webhooks: they do not cover the id.
+   */
   readonly legacy?: boolean;
 }
 
@@ -65,7 +71,10 @@ function header(headers: Headers, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Whether a text is one of these, in a time that tells nothing about them: their hashes are compared, and all of them. */
+/**
+ * Whether a text is one of these, in a time that tells nothing about them: their hashes are
+ * compared, and all of them.
+ */
 function isOneOf(text: string, known: readonly string[]): boolean {
   const asked = hash('sha256', text, 'buffer');
   let found = false;
@@ -108,7 +117,10 @@ export function checkHeaders(
     : standardHeaders(headers, credentials.now);
 }
 
-/** Standard Webhooks: the signature covers id, timestamp and body, so a captured request is only ever the same one. */
+/**
+ * Standard Webhooks: the signature covers id, timestamp and body, so a captured request is only
+ * ever the same one.
+ */
 function standardHeaders(headers: Headers, now: number): Read<Sent> {
   const signature = header(headers, 'webhook-signature');
   if (signature === undefined || !/^(?:v[0-9a-z]+,\S+)(?: v[0-9a-z]+,\S+)*$/.test(signature))
@@ -124,7 +136,10 @@ function standardHeaders(headers: Headers, now: number): Read<Sent> {
   return { ok: { id, at, timestamp, signature } };
 }
 
-/** The older form, for senders that cannot change yet. Whoever captures a request can send it again under another id. */
+/**
+ * The older form, for senders that cannot change yet. Whoever captures a request can send it again
+ * under another id.
+ */
 function legacyHeaders(headers: Headers, now: number): Read<Sent> {
   const signature = /^sha256=([0-9a-f]{64})$/i.exec(
     header(headers, 'x-webhook-signature') ?? '',
@@ -158,7 +173,9 @@ export function isSigned(
   return found;
 }
 
-/** A secret with the prefix of Standard Webhooks has its key in base64. Any other is the key itself. */
+/**
+ * A secret with the prefix of Standard Webhooks has its key in base64. Any other is the key itself.
+ */
 const keyOf = (secret: string): Buffer =>
   secret.startsWith('whsec_') ? webhookKey(secret) : Buffer.from(secret);
 
@@ -202,7 +219,8 @@ export const isMissing = (value: unknown): boolean =>
 export function checkMoment(value: unknown, now: number): Read<number> {
   const at = typeof value === 'string' ? momentOf(value) : undefined;
   if (at === undefined) return refused('invalid_timestamp_format', 'timestamp');
-  // The request itself is fresh and signed: what is wrong is a value, and so the status is that of values.
+  // The request itself is fresh and signed: what is wrong is a value, and so the status is that of
+  // values.
   if (now - at > oldestMs) return refused('timestamp_too_old', 'timestamp', 400);
   if (isFuture(at, now)) return refused('timestamp_in_future', 'timestamp');
   return { ok: at };

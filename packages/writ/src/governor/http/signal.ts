@@ -1,4 +1,7 @@
-/** A signal by HTTP: signed, then parsed, then complete, then within its bounds. Pure: what a request says depends on it, on the credentials and on the time, and on nothing else. */
+/**
+ * A signal by HTTP: signed, then parsed, then complete, then within its bounds. Pure: what a
+ * request says depends on it, on the credentials and on the time, and on nothing else.
+ */
 import { type ErrorCode, WritRefusal } from '../../errors/index.js';
 import { checkIncoming, type IncomingSignal } from '../incoming.js';
 import {

@@ -1,4 +1,7 @@
-/** An action of a governor policy, from what people write to what is stored: everything that has a default is filled in. */
+/**
+ * An action of a governor policy, from what people write to what is stored: everything that has a
+ * default is filled in.
+ */
 import { WritRefusal } from '../../errors/index.js';
 import { actionTypes } from '../action-types.js';
 import type { ActionRule, Actuator, Doing } from '../policy-document.js';
@@ -42,7 +45,10 @@ const friendly = {
   baselineWithin: ['baseline_ms', duration],
 } as const;
 
-/** `requires`: the permission of types that have none by their name, where the action says none itself. */
+/**
+ * `requires`: the permission of types that have none by their name, where the action says none
+ * itself.
+ */
 export function actionRule(
   value: unknown,
   place: string,
@@ -145,7 +151,10 @@ const targetOf = (actuator: Actuator) =>
     ? `template:${actuator.template_id}`
     : undefined;
 
-/** How an action is undone. In short: a type of action, or for a contract `stop`, or the id of a template. */
+/**
+ * How an action is undone. In short: a type of action, or for a contract `stop`, or the id of a
+ * template.
+ */
 function inverseOf(value: unknown, place: string, action: Doing): Doing {
   const none = (words: string) =>
     new WritRefusal('action_without_inverse', `${place}: ${action.action_type} ${words}`);

@@ -1,4 +1,7 @@
-/** What may stand at the places of a governor policy, with the words for what may not. Values are not repeated in words: one may be a secret. */
+/**
+ * What may stand at the places of a governor policy, with the words for what may not. Values are
+ * not repeated in words: one may be a secret.
+ */
 import { WritRefusal } from '../../errors/index.js';
 import { type Duration, milliseconds } from '../../queue/duration.js';
 import { secretIn } from '../../runs/plans/secrets.js';
@@ -30,7 +33,10 @@ const shown = (name: string) =>
 export const within = (place: string, name: string) =>
   place ? `${place}.${shown(name)}` : shown(name);
 
-/** An object with no fields but these. Who gives a name of `friendly` gives the field that it stands for. */
+/**
+ * An object with no fields but these. Who gives a name of `friendly` gives the field that it stands
+ * for.
+ */
 export function fieldsOf(
   value: unknown,
   place: string,
@@ -190,7 +196,10 @@ export function bounds(
   });
 }
 
-/** Https, or http to this machine: what is sent cannot be read on the way. Whether a worker goes there is for whoever runs it to say. */
+/**
+ * Https, or http to this machine: what is sent cannot be read on the way. Whether a worker goes
+ * there is for whoever runs it to say.
+ */
 export function url(value: unknown, place: string): string {
   if (typeof value !== 'string' || value.length > limits.urlLength || !URL.canParse(value))
     throw wrong(place, 'must be a URL');

@@ -1,4 +1,7 @@
-/** A governor policy, from what people write to what is stored, hashed and decided by. What is normal already stays as it is. */
+/**
+ * A governor policy, from what people write to what is stored, hashed and decided by. What is
+ * normal already stays as it is.
+ */
 import { fitsJsonb } from '../../database/json.js';
 import { WritRefusal } from '../../errors/index.js';
 import { canonicalize } from '../../ledger/canonical.js';
@@ -56,7 +59,10 @@ export function normalPolicy(value: unknown): GovernorPolicy {
   });
 }
 
-/** As JSON has it: nothing that somebody else can still change, nothing that would be lost on the way to the database, and no secret. */
+/**
+ * As JSON has it: nothing that somebody else can still change, nothing that would be lost on the
+ * way to the database, and no secret.
+ */
 function copyOf(value: unknown): unknown {
   const json = canonicalText(value);
   refuseSecrets(json, 'the governor policy');
@@ -64,7 +70,8 @@ function copyOf(value: unknown): unknown {
   if (bytes > limits.bytes) throw wrong('', `has ${bytes} bytes; ${limits.bytes} are allowed`);
   if (!fitsJsonb(json))
     throw wrong('', 'has a NUL character in a text, which a database cannot hold');
-  // Each text by its form alone: revoke_token is a good name for a type of action. What parameters are named is looked at with them.
+  // Each text by its form alone: revoke_token is a good name for a type of action. What parameters
+  // are named is looked at with them.
   return JSON.parse(json, (name, part: unknown) => {
     const secret = typeof part === 'string' ? secretIn(part) : undefined;
     if (secret) throw wrong('', `holds a secret: at ${name.slice(0, 60)}, ${secret}`);

@@ -1,6 +1,8 @@
 /**
- * Whether each event was the one that was next: what was inserted or tried again before all else, a timer when it was due, and the mailbox in its order. It goes by what waits after the event
- * before, as the machine says, and keeps what it cannot say: how far the mailbox has been read, and which signals have no receipt yet.
+ * Whether each event was the one that was next: what was inserted or tried again before all else, a
+ * timer when it was due, and the mailbox in its order. It goes by what waits after the event
+ * before, as the machine says, and keeps what it cannot say: how far the mailbox has been read, and
+ * which signals have no receipt yet.
  */
 import { canonicalize } from '../../ledger/canonical.js';
 import type { Waits } from '../decision.js';

@@ -15,7 +15,9 @@ export const refusingCauses = [
   'would_exceed_budget',
 ] as const;
 
-/** Why it is in safe mode; the last three need a person. `entitlement`: it could not be looked up. */
+/**
+ * Why it is in safe mode; the last three need a person. `entitlement`: it could not be looked up.
+ */
 export const degradedCauses = [
   'ledger',
   'iam',

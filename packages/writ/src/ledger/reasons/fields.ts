@@ -1,6 +1,7 @@
 /**
- * What the fields of a context are made of. Every text is bounded and can be stored as JSON in a database, every number can be carried by JSON
- * exactly, and everything that names a person or is free text can stand there erasably: as the hash of a value that is kept elsewhere.
+ * What the fields of a context are made of. Every text is bounded and can be stored as JSON in a
+ * database, every number can be carried by JSON exactly, and everything that names a person or is
+ * free text can stand there erasably: as the hash of a value that is kept elsewhere.
  */
 import Type from '../typebox.js';
 

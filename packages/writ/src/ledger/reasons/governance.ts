@@ -1,4 +1,7 @@
-/** What governance writes: of contracts in the stream of each, of its jobs in theirs, and of what was denied. */
+/**
+ * What governance writes: of contracts in the stream of each, of its jobs in theirs, and of what
+ * was denied.
+ */
 import Type from '../typebox.js';
 import { hash, integer, oneOf, prose, text, uuid } from './fields.js';
 import { governanceFact } from './reason.js';

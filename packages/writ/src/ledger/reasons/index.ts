@@ -1,4 +1,7 @@
-/** Every reason that a receipt can have. A layer that writes receipts of its own adds a file here, and its line below. */
+/**
+ * Every reason that a receipt can have. A layer that writes receipts of its own adds a file here,
+ * and its line below.
+ */
 import type Type from '../typebox.js';
 import { actions } from './actions.js';
 import { governanceFacts } from './governance.js';

@@ -1,4 +1,7 @@
-/** How a reason is declared: one value, from which come its schema, its type, its row in the database and its page. */
+/**
+ * How a reason is declared: one value, from which come its schema, its type, its row in the
+ * database and its page.
+ */
 import Type from '../typebox.js';
 import { boolean, hash, integer, text, uuid } from './fields.js';
 

@@ -1,7 +1,9 @@
 /**
- * One log of an export, from its first entry to its last, once: 256 entries and their tile at a time, while the next few are being read. An entry must hash to its leaf
- * in the tile, be a receipt of this log, and follow the one before it in its stream. The tree is grown from the leaves, so that every tile above them and the
- * signed root can be compared. Whose signature it is is asked later: a key may be introduced by an entry.
+ * One log of an export, from its first entry to its last, once: 256 entries and their tile at a
+ * time, while the next few are being read. An entry must hash to its leaf in the tile, be a receipt
+ * of this log, and follow the one before it in its stream. The tree is grown from the leaves, so
+ * that every tile above them and the signed root can be compared. Whose signature it is is asked
+ * later: a key may be introduced by an entry.
  */
 import { WritRefusal } from '../../errors/index.js';
 import { readCanonical } from '../canonical.js';
@@ -37,7 +39,10 @@ export interface LogContext {
 }
 
 export interface WalkedLog extends ExportedLog {
-  /** The signed note as it was read, and what it says; undefined where there is none that can be read. */
+  /**
+   * The signed note as it was read, and what it says; undefined where there is none that can be
+   * read.
+   */
   readonly note: Uint8Array | undefined;
   readonly checkpoint: Checkpoint | undefined;
   /** Of the tree as it was exported. */
@@ -128,12 +133,14 @@ class Walk {
     for (let bundle = 0, next = 0; bundle < bundles; bundle++) {
       for (; next < Math.min(bundle + ahead, bundles); next++) {
         const read = this.#read(next);
-        read.catch(() => undefined); // It is awaited in its round, and if one before it throws it does not matter.
+        // It is awaited in its round, and if one before it throws it does not matter.
+        read.catch(() => undefined);
         reading.push(read);
       }
       const [entries, tile] = await reading.shift()!;
       if (!entries && !tile) {
-        // Nothing more can be read. A checkpoint can claim any size: it is not followed into the void.
+        // Nothing more can be read. A checkpoint can claim any size: it is not followed into the
+        // void.
         this.#missing(
           bundle * tileWidth,
           `${tilePath('entries', bundle, tileWidthAt(0, bundle, this.size))} is missing`,
@@ -152,7 +159,9 @@ class Walk {
     return this.#builder.root();
   }
 
-  /** Receipts are missing up to this bundle: their hashes keep the tree, and nobody can read them. */
+  /**
+   * Receipts are missing up to this bundle: their hashes keep the tree, and nobody can read them.
+   */
   #endGap(end: number): void {
     if (this.#gap === undefined) return;
     const [first, last] = [this.#gap * tileWidth, Math.min(end * tileWidth, this.size) - 1];
@@ -188,7 +197,8 @@ class Walk {
     const first = bundle * tileWidth;
     const width = tileWidthAt(0, bundle, this.size);
     const leaves = this.#leavesOf(bundle, tile, width);
-    // A copy, in which each entry gets the zero byte of its leaf hash before it, in place of its length.
+    // A copy, in which each entry gets the zero byte of its leaf hash before it, in place of its
+    // length.
     const copy = new Uint8Array(bytes ?? []);
     const { entries, fault } = readBundle(copy);
     const hashOf = (entry: Uint8Array) => {
@@ -234,7 +244,10 @@ class Walk {
     }
   }
 
-  /** An entry that does not hash to its leaf: what happened to it is seen by where its hash, or its neighbour's, stands instead. */
+  /**
+   * An entry that does not hash to its leaf: what happened to it is seen by where its hash, or its
+   * neighbour's, stands instead.
+   */
   #misfit(
     index: number,
     at: number,

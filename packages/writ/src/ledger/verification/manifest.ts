@@ -1,4 +1,6 @@
-/** export.json: what an export says is in it. Nothing in it is trusted; it only says where to look. */
+/**
+ * export.json: what an export says is in it. Nothing in it is trusted; it only says where to look.
+ */
 import { isCount, isObject, isUuid } from '../container.js';
 import type { ExportedGovernance } from '../governed.js';
 import { type ExportedGovernor, isExportedGovernor } from '../governor-events.js';
@@ -22,7 +24,10 @@ export interface Manifest {
   readonly keys?: readonly string[];
   readonly logs: readonly ExportedLog[];
   readonly segments: { readonly first: number; readonly last: number } | null;
-  /** Governors whose events it has; null: they were left out. Exports of before there were any do not say. */
+  /**
+   * Governors whose events it has; null: they were left out. Exports of before there were any do
+   * not say.
+   */
   readonly governors?: readonly ExportedGovernor[] | null;
   readonly governance?: ExportedGovernance | null;
 }

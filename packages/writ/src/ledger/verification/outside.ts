@@ -1,7 +1,9 @@
 /**
- * Checkpoints that somebody has kept outside, against the tree of the export. They are what shows a cut tail or another history, which no signature of the same key can
- * show. A checkpoint of an epoch that a restore has ended may know more than the export: that is a loss which was accepted only if the receipt
- * of the restore names this checkpoint, or one that the caller shows to go on from it.
+ * Checkpoints that somebody has kept outside, against the tree of the export. They are what shows a
+ * cut tail or another history, which no signature of the same key can show. A checkpoint of an
+ * epoch that a restore has ended may know more than the export: that is a loss which was accepted
+ * only if the receipt of the restore names this checkpoint, or one that the caller shows to go on
+ * from it.
  */
 import { WritRefusal } from '../../errors/index.js';
 import { consistencyProof, type Sha256, sameBytes, verifyConsistency } from '../merkle.js';
@@ -23,7 +25,10 @@ import type { EpochOpened } from './system.js';
 /** A signed checkpoint from outside. */
 export interface OutsideCheckpoint {
   readonly note: string;
-  /** For one that lies between what a restore has kept and the checkpoint that it names: the proof, in base64, that the named one goes on from this one. */
+  /**
+   * For one that lies between what a restore has kept and the checkpoint that it names: the proof,
+   * in base64, that the named one goes on from this one.
+   */
   readonly consistency?: readonly string[];
 }
 
@@ -36,7 +41,10 @@ export class Outside {
   readonly #known: readonly Known[];
   readonly #agreed = new Map<string, number>();
 
-  /** Throws for what is no checkpoint: that is a mistake of the caller, and nothing about the ledger. */
+  /**
+   * Throws for what is no checkpoint: that is a mistake of the caller, and nothing about the
+   * ledger.
+   */
   constructor(checkpoints: readonly (string | OutsideCheckpoint)[]) {
     this.#known = checkpoints.map((given) => {
       const { note, consistency } = typeof given === 'string' ? { note: given } : given;
@@ -162,7 +170,10 @@ export class Outside {
   }
 }
 
-/** Why a restore does not account for what a checkpoint knows and the export does not have; undefined if it does. */
+/**
+ * Why a restore does not account for what a checkpoint knows and the export does not have;
+ * undefined if it does.
+ */
 function whyNotAccepted(known: Known, restore: EpochOpened, sha256: Sha256): string | undefined {
   const named = namedBy(restore);
   if (!named)
@@ -183,7 +194,10 @@ function whyNotAccepted(known: Known, restore: EpochOpened, sha256: Sha256): str
   }
 }
 
-/** The checkpoint that a restore names, if it is one of the same log. Who signed it does not matter: the caller's own copy is compared with it. */
+/**
+ * The checkpoint that a restore names, if it is one of the same log. Who signed it does not matter:
+ * the caller's own copy is compared with it.
+ */
 function namedBy(restore: EpochOpened): (Checkpoint & Origin) | undefined {
   if (restore.knownCheckpoint === null) return undefined;
   try {
@@ -197,8 +211,9 @@ function namedBy(restore: EpochOpened): (Checkpoint & Origin) | undefined {
 }
 
 /**
- * Whether the first entries of a log have this root. The tiles are read again for it, and whoever serves them may answer differently this time: so they only give a
- * proof, which has to end in the root that the entries gave.
+ * Whether the first entries of a log have this root. The tiles are read again for it, and whoever
+ * serves them may answer differently this time: so they only give a proof, which has to end in the
+ * root that the entries gave.
  */
 export async function beginsWith(
   log: WalkedLog,

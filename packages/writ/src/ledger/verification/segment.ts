@@ -1,6 +1,8 @@
 /**
- * Sealed events: the rows of a segment, one canonical document per line, are the leaves of a tree whose root is in a receipt of _system. Which row was changed
- * is told by the leaf hashes beside them, if those give the sealed root; without them a changed row shows by its form or not at all, and the segment is named.
+ * Sealed events: the rows of a segment, one canonical document per line, are the leaves of a tree
+ * whose root is in a receipt of _system. Which row was changed is told by the leaf hashes beside
+ * them, if those give the sealed root; without them a changed row shows by its form or not at all,
+ * and the segment is named.
  */
 import { readCanonical } from '../canonical.js';
 import { systemLog } from '../container.js';
@@ -22,7 +24,10 @@ export interface Seal {
   readonly index: number;
 }
 
-/** The documents of a segment; their leaf hashes, 32 bytes each, in the same order; and the events of runs that they seal, one a line, `null` where a run is past its retention. */
+/**
+ * The documents of a segment; their leaf hashes, 32 bytes each, in the same order; and the events
+ * of runs that they seal, one a line, `null` where a run is past its retention.
+ */
 export const segmentPath = (
   segment: number,
   what: 'jsonl' | 'hashes' | 'runs.jsonl' = 'jsonl',
@@ -121,7 +126,8 @@ export class Segments {
     if (file.length > 0 && file.at(-1) !== lineEnd)
       return fail(`Segment ${seal.segment}: ${path} is cut off: it does not end with a line end.`);
     const leaves = await this.#leaves(seal);
-    // A copy, in which each document gets the zero byte of its leaf hash before it, in place of the line end.
+    // A copy, in which each document gets the zero byte of its leaf hash before it, in place of the
+    // line end.
     const copy = new Uint8Array(file.length + 1);
     copy.set(file, 1);
     const range = new CompactRange(sha256);

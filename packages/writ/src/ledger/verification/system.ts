@@ -1,7 +1,8 @@
 /**
- * What the entries of _system say about the rest of the ledger, heard one by one as that log is walked: the trees of other logs, keys, restores, sealed
- * segments. Of each other log a compact range is kept and grown along its leaf tiles as _system records its sizes, so that every recorded root is checked and nothing
- * is kept in memory but one such range per log and the tiles used last.
+ * What the entries of _system say about the rest of the ledger, heard one by one as that log is
+ * walked: the trees of other logs, keys, restores, sealed segments. Of each other log a compact
+ * range is kept and grown along its leaf tiles as _system records its sizes, so that every recorded
+ * root is checked and nothing is kept in memory but one such range per log and the tiles used last.
  */
 import { WritRefusal } from '../../errors/index.js';
 import { isCount, isObject, type ReceiptContainer, systemLog } from '../container.js';
@@ -105,7 +106,10 @@ export class SystemLog {
     }
   }
 
-  /** Receipts of _system are missing before the next one: it may have opened epochs and sealed segments. */
+  /**
+   * Receipts of _system are missing before the next one: it may have opened epochs and sealed
+   * segments.
+   */
   gap(): void {
     this.#gap = true;
     this.segments.gap();
@@ -195,7 +199,10 @@ export class SystemLog {
     }
   }
 
-  /** Tiles are read a second time here, and whoever serves them may answer differently: what was followed has to end in the tree that was walked. */
+  /**
+   * Tiles are read a second time here, and whoever serves them may answer differently: what was
+   * followed has to end in the tree that was walked.
+   */
   async #sameTiles(): Promise<void> {
     for (const [log, followed] of this.#followed) {
       const walked = this.#logs.get(log);

@@ -1,6 +1,7 @@
 /**
- * Which addresses webhooks may go to. Whoever can name an endpoint could otherwise have the relay call what only the relay's network can reach. The check is made on the
- * address that is connected to: a name that is checked first and resolved again later may have changed in between.
+ * Which addresses webhooks may go to. Whoever can name an endpoint could otherwise have the relay
+ * call what only the relay's network can reach. The check is made on the address that is connected
+ * to: a name that is checked first and resolved again later may have changed in between.
  */
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -62,13 +63,21 @@ function inner(address: string): string {
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');
 }
 
-/** Private, loopback and link-local addresses that may be reached: all, or these addresses and networks (`10.1.0.0/16`). */
+/**
+ * Private, loopback and link-local addresses that may be reached: all, or these addresses and
+ * networks (`10.1.0.0/16`).
+ */
 export type AllowPrivate = boolean | readonly string[];
 
 export interface Reach {
-  /** Take http as well: what is sent can then be read on the way. For tests and private networks. */
+  /**
+   * Take http as well: what is sent can then be read on the way. For tests and private networks.
+   */
   readonly allowHttp?: boolean;
-  /** Connect to private, loopback and link-local addresses as well: to all, or to these. For tests and private networks. */
+  /**
+   * Connect to private, loopback and link-local addresses as well: to all, or to these. For tests
+   * and private networks.
+   */
   readonly allowPrivate?: AllowPrivate;
 }
 
@@ -101,7 +110,10 @@ function within(address: string, networks: readonly string[]): boolean {
   return list.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** The URL of an endpoint, if webhooks may go there. An address in it is checked here, because nobody looks it up; a name when it is connected to. */
+/**
+ * The URL of an endpoint, if webhooks may go there. An address in it is checked here, because
+ * nobody looks it up; a name when it is connected to.
+ */
 export function endpointUrl(text: string, { allowHttp = false, allowPrivate = false }: Reach): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
@@ -124,7 +136,10 @@ export function endpointUrl(text: string, { allowHttp = false, allowPrivate = fa
   return url;
 }
 
-/** Of the addresses that a name has, those that are public; an error if there is none. `resolve` is the system's, but in tests. */
+/**
+ * Of the addresses that a name has, those that are public; an error if there is none. `resolve` is
+ * the system's, but in tests.
+ */
 export const publicLookup = (resolve: typeof systemLookup = systemLookup): LookupFunction =>
   lookupWithin({}, resolve);
 

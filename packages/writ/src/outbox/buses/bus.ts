@@ -1,11 +1,16 @@
 import type { CloudEvent } from '../envelope.js';
 
-/** What carries events out of the database. The relay knows this much of a bus and no more; a bus knows nothing of the database. */
+/**
+ * What carries events out of the database. The relay knows this much of a bus and no more; a bus
+ * knows nothing of the database.
+ */
 export interface Bus {
   readonly name: string;
   /**
-   * Sends the events and answers for each, in the order in which they were given. Events with one partition key are sent in their order: behind one that failed, the rest with
-   * its key is held. Never throws for what a bus or a receiver does. When the signal is aborted, what has no answer yet is held.
+   * Sends the events and answers for each, in the order in which they were given. Events with one
+   * partition key are sent in their order: behind one that failed, the rest with its key is held.
+   * Never throws for what a bus or a receiver does. When the signal is aborted, what has no answer
+   * yet is held.
    */
   publish(events: readonly CloudEvent[], signal: AbortSignal): Promise<Outcome[]>;
   /** Ends connections. Events that are under way get an outcome first. */
@@ -25,7 +30,10 @@ export interface Sent {
   readonly duplicate?: true;
 }
 
-/** The bus has not said that it has the event. It may have it all the same: a receiver goes by the id. */
+/**
+ * The bus has not said that it has the event. It may have it all the same: a receiver goes by the
+ * id.
+ */
 export interface NotSent {
   readonly ok: false;
   /** Whether sending the same event again can help. */
@@ -38,7 +46,10 @@ export interface NotSent {
   readonly held?: true;
   /** It is not about this event: nothing gets through now, and the rest of the call was held. */
   readonly busDown?: true;
-  /** The receiver has gone for good, and says so: nothing should be sent there until somebody has looked. */
+  /**
+   * The receiver has gone for good, and says so: nothing should be sent there until somebody has
+   * looked.
+   */
   readonly gone?: true;
   /** How long the receiver asks not to be called. */
   readonly retryAfterMs?: number;

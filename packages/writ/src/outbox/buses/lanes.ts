@@ -1,14 +1,19 @@
 /**
- * Sends a batch with order where it counts and without where it does not. Events with one partition key make a lane; a lane's events go one after the other, each after the
- * answer to the one before; lanes go side by side, up to a number at once, in the order of their first events. A lane ends at its first failure. When nothing gets through
- * any more, no lane goes on: what would follow is held, so that a receiver that hangs is not waited for once per event.
+ * Sends a batch with order where it counts and without where it does not. Events with one partition
+ * key make a lane; a lane's events go one after the other, each after the answer to the one before;
+ * lanes go side by side, up to a number at once, in the order of their first events. A lane ends at
+ * its first failure. When nothing gets through any more, no lane goes on: what would follow is
+ * held, so that a receiver that hangs is not waited for once per event.
  */
 import { setMaxListeners } from 'node:events';
 import { WritError } from '../../errors/index.js';
 import type { CloudEvent } from '../envelope.js';
 import { heldByBus, heldByOrder, heldByStop, type Outcome } from './bus.js';
 
-/** So many failures without an answer, with no answer in between, say that nothing gets through, if none says so by itself. */
+/**
+ * So many failures without an answer, with no answer in between, say that nothing gets through, if
+ * none says so by itself.
+ */
 const silencesUntilDown = 3;
 
 /** What a bus is publishing. When it closes, each publish is told to stop, and is waited for. */
@@ -16,7 +21,10 @@ export class UnderWay {
   readonly #closing = new AbortController();
   readonly #publishing = new Set<Promise<Outcome[]>>();
 
-  /** The signal is for all that one publish has under way: aborted by the caller or when the bus closes. */
+  /**
+   * The signal is for all that one publish has under way: aborted by the caller or when the bus
+   * closes.
+   */
   async publish(
     caller: AbortSignal,
     start: (signal: AbortSignal) => Promise<Outcome[]>,

@@ -1,7 +1,10 @@
 /**
- * The bus of NATS JetStream. An event is published with its id as Nats-Msg-Id, so a stream drops what it already has; it counts as sent when the stream has acknowledged it. The
- * events of one run are published one after the other, each after the acknowledgement of the one before, and runs side by side. Events go in structured mode of CloudEvents: the
- * message is the whole event, so what a consumer stores or passes on without its headers is still one. The connection is made at the first publish and restored by the client.
+ * The bus of NATS JetStream. An event is published with its id as Nats-Msg-Id, so a stream drops
+ * what it already has; it counts as sent when the stream has acknowledged it. The events of one run
+ * are published one after the other, each after the acknowledgement of the one before, and runs
+ * side by side. Events go in structured mode of CloudEvents: the message is the whole event, so
+ * what a consumer stores or passes on without its headers is still one. The connection is made at
+ * the first publish and restored by the client.
  */
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { MsgHdrs, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
@@ -20,7 +23,10 @@ export interface NatsOptions {
   readonly prefix?: string;
   /** Make the stream if it is missing. Left out: a missing stream is a bus that is down. */
   readonly create?: {
-    /** For how long the stream knows the ids of what it has. Default one hour: longer than the relay tries. */
+    /**
+     * For how long the stream knows the ids of what it has. Default one hour: longer than the relay
+     * tries.
+     */
     readonly duplicateWindowSec?: number;
     readonly replicas?: number;
     readonly maxAgeSec?: number;
@@ -29,7 +35,10 @@ export interface NatsOptions {
   readonly concurrency?: number;
   /** How long to wait for a connection, and for an acknowledgement. Default 5 s. */
   readonly timeoutMs?: number;
-  /** What else the client's `connect` takes, such as token, user and pass, authenticator, tls. Asked when a connection is made. */
+  /**
+   * What else the client's `connect` takes, such as token, user and pass, authenticator, tls. Asked
+   * when a connection is made.
+   */
   readonly connectOptions?: () => object | Promise<object>;
 }
 
@@ -49,7 +58,10 @@ export function natsBus(options: NatsOptions): Bus {
   return new NatsBus(options);
 }
 
-/** The subject of an event. Characters that mean something in a subject are written as %XX, so two tenants never have the same one. */
+/**
+ * The subject of an event. Characters that mean something in a subject are written as %XX, so two
+ * tenants never have the same one.
+ */
 export function subjectOf(prefix: string, event: CloudEvent): string {
   const tokens = event.type.split('.').map(subjectToken);
   return [prefix, subjectToken(event.tenantid), ...tokens].join('.');
@@ -111,7 +123,10 @@ class NatsBus implements Bus {
     );
   }
 
-  /** One connection for all, made when it is first needed and again when the client has given it up; the stream is looked at again when something went wrong. */
+  /**
+   * One connection for all, made when it is first needed and again when the client has given it up;
+   * the stream is looked at again when something went wrong.
+   */
   async #connected(): Promise<Connected> {
     this.#connecting ??= this.#connect();
     const connecting = this.#connecting;
@@ -215,7 +230,10 @@ function down(error: unknown, ms: number): NotSent {
   return { ok: false, retryable: true, busDown: true, reason: reasonOf(error), ms };
 }
 
-/** The client's errors name subjects and servers, not credentials; the one of a refused login says only that. */
+/**
+ * The client's errors name subjects and servers, not credentials; the one of a refused login says
+ * only that.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'NATS failed without saying why';
   return `NATS: ${error.name === error.message ? error.name : `${error.name}: ${error.message}`}`.replace(
@@ -241,7 +259,10 @@ function covers(subject: string, wanted: string): boolean {
   return false;
 }
 
-/** Undefined if the signal comes first. The acknowledgement may come later; nobody waits for it, and the id tells it apart from a second sending. */
+/**
+ * Undefined if the signal comes first. The acknowledgement may come later; nobody waits for it, and
+ * the id tells it apart from a second sending.
+ */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const stop = () => resolve(undefined);

@@ -1,6 +1,8 @@
 /**
- * One POST, or GET, and its answer. Node's own http is used with an agent of its own, not fetch: fetch takes no `lookup`, so the address that is connected to could not be checked, and
- * it has no separate bound for connecting. Redirects are not followed, because a redirect leads where nobody has said that webhooks may go.
+ * One POST, or GET, and its answer. Node's own http is used with an agent of its own, not fetch:
+ * fetch takes no `lookup`, so the address that is connected to could not be checked, and it has no
+ * separate bound for connecting. Redirects are not followed, because a redirect leads where nobody
+ * has said that webhooks may go.
  */
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import { request as requestHttp } from 'node:http';
@@ -33,7 +35,10 @@ export class Unanswered extends Error {
   override name = 'Unanswered';
   /** Whether there was a connection at all. */
   readonly connected: boolean;
-  /** The connection had been used before, and the other end may have closed it before it saw this request. */
+  /**
+   * The connection had been used before, and the other end may have closed it before it saw this
+   * request.
+   */
   readonly stale: boolean;
 
   constructor(

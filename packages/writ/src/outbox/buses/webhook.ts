@@ -1,4 +1,7 @@
-/** The bus of signed webhooks: one endpoint, one POST per event, by Standard Webhooks. Receivers read docs/webhooks.md. */
+/**
+ * The bus of signed webhooks: one endpoint, one POST per event, by Standard Webhooks. Receivers
+ * read docs/webhooks.md.
+ */
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { rootCertificates } from 'node:tls';
@@ -14,9 +17,14 @@ import { type Answer, post, Unanswered } from './post.js';
 export interface WebhookOptions extends Reach {
   readonly name: string;
   readonly url: string;
-  /** Names of secrets, the newest first. Two during a rotation: each event then has two signatures. */
+  /**
+   * Names of secrets, the newest first. Two during a rotation: each event then has two signatures.
+   */
   readonly secrets: readonly string[];
-  /** The secret of a name. Asked at each publish, so that a rotation needs no restart; the database never has one. */
+  /**
+   * The secret of a name. Asked at each publish, so that a rotation needs no restart; the database
+   * never has one.
+   */
   readonly secretOf: (name: string) => string | Promise<string>;
   /** How many runs are sent at once; the events of one run go one after the other. Default 16. */
   readonly concurrency?: number;
@@ -24,7 +32,10 @@ export interface WebhookOptions extends Reach {
   readonly connectTimeoutMs?: number;
   /** For the whole of a delivery, with its answer. Default 15 s. */
   readonly timeoutMs?: number;
-  /** Certificates to trust besides the system's, in PEM: private networks have an authority of their own. */
+  /**
+   * Certificates to trust besides the system's, in PEM: private networks have an authority of their
+   * own.
+   */
   readonly ca?: string;
 }
 
@@ -83,7 +94,10 @@ class WebhookBus implements Bus {
     );
   }
 
-  /** The keys to sign with, or why there are none: that is said without the error's own words, which may have the secret in them. */
+  /**
+   * The keys to sign with, or why there are none: that is said without the error's own words, which
+   * may have the secret in them.
+   */
   async #keys(): Promise<Buffer[] | NotSent> {
     const keys: Buffer[] = [];
     for (const name of this.#options.secrets) {
@@ -154,7 +168,8 @@ class WebhookBus implements Bus {
       timeoutMs,
       signal,
     };
-    // The other end closes idle connections when it likes. That says nothing about the event, and the id makes a second arrival harmless.
+    // The other end closes idle connections when it likes. That says nothing about the event, and
+    // the id makes a second arrival harmless.
     for (let idle = this.#concurrency; ; idle -= 1) {
       try {
         return await post(call);

@@ -32,7 +32,10 @@ export interface ClaimsOptions {
   readonly onSkipped: (kind: string, reason: string) => void;
 }
 
-/** Asks for jobs, and remembers from one answer to the next whose turn it is and what a limit keeps back. */
+/**
+ * Asks for jobs, and remembers from one answer to the next whose turn it is and what a limit keeps
+ * back.
+ */
 export class Claims {
   readonly #options: ClaimsOptions;
   #after = '';

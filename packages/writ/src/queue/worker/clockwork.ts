@@ -19,7 +19,10 @@ export interface ClockworkOptions {
   readonly pollMs: number;
   /** Whether the login may turn the clockwork and dispatch facts. */
   readonly engine: boolean;
-  /** What layers above do at each look. Each answers in how many milliseconds it wants to look again, or undefined. */
+  /**
+   * What layers above do at each look. Each answers in how many milliseconds it wants to look
+   * again, or undefined.
+   */
   readonly looks: readonly Look[];
   /** What the heartbeat tells about the worker. */
   readonly details: () => Record<string, unknown>;
@@ -86,7 +89,10 @@ export class Clockwork {
     this.#lookIn(Math.max(ms, 5));
   }
 
-  /** Resolves when a look that was on its way is over, or after `ms`: whoever stops must not take the connection from under it. */
+  /**
+   * Resolves when a look that was on its way is over, or after `ms`: whoever stops must not take
+   * the connection from under it.
+   */
   async stop(ms: number): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -171,7 +177,10 @@ export class Clockwork {
     this.#timer = setTimeout(() => void this.look(), ms);
   }
 
-  /** Asks to be woken. Whoever calls this looks once more: what was enqueued before the declaration was visible has woken nobody. */
+  /**
+   * Asks to be woken. Whoever calls this looks once more: what was enqueued before the declaration
+   * was visible has woken nobody.
+   */
   async declareIdle(): Promise<void> {
     const { pollMs } = this.#options;
     await this.#beat(Math.min(1.5 * (pollMs / 1000) + 0.5, longestIdleS));

@@ -28,7 +28,9 @@ export class Committing<T> extends Promise<T> {
     return super.then(fulfilled, rejected);
   }
 
-  /** After the handler has returned: waits for it. Its failure counts, unless the handler saw it. */
+  /**
+   * After the handler has returned: waits for it. Its failure counts, unless the handler saw it.
+   */
   async finish(): Promise<void> {
     const seen = this.#settled && this.#observed;
     await super.then(undefined, (error) => {
@@ -37,7 +39,10 @@ export class Committing<T> extends Promise<T> {
   }
 }
 
-/** Waits for every commit that a handler asked for, and throws the first failure that it did not see. */
+/**
+ * Waits for every commit that a handler asked for, and throws the first failure that it did not
+ * see.
+ */
 export async function finish(commits: readonly Committing<unknown>[]): Promise<void> {
   const ends = await Promise.allSettled(commits.map((commit) => commit.finish()));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;

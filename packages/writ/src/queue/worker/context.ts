@@ -45,7 +45,10 @@ export interface StepOfRun {
   readonly planVersion: string;
 }
 
-/** The transaction inside `commit`, until the effect has ended: a client of `pg`, so that any library that takes one can use it. */
+/**
+ * The transaction inside `commit`, until the effect has ended: a client of `pg`, so that any
+ * library that takes one can use it.
+ */
 export type Transaction = Pick<pg.ClientBase, 'query'>;
 
 export interface JobContext<Input> {
@@ -54,23 +57,36 @@ export interface JobContext<Input> {
   /** Set when the job is a step of a run. */
   readonly step: StepOfRun | undefined;
   /**
-   * The key to give to services outside the database. It is the same in every attempt and every replay of this job, and
-   * in every attempt of a step, also after RETRY_STEP, unless that signal asks for a new one.
+   * The key to give to services outside the database. It is the same in every attempt and every
+   * replay of this job, and in every attempt of a step, also after RETRY_STEP, unless that signal
+   * asks for a new one.
    */
   readonly effectKey: string;
-  /** Aborted when the job is cancelled, times out, passes its deadline, loses its lease, or the worker stops. */
+  /**
+   * Aborted when the job is cancelled, times out, passes its deadline, loses its lease, or the
+   * worker stops.
+   */
   readonly signal: AbortSignal;
-  /** For what is too large for a row: `put` stores it and answers a reference, which can be part of the result. In a step of a run it is also in the step's event. */
+  /**
+   * For what is too large for a row: `put` stores it and answers a reference, which can be part of
+   * the result. In a step of a run it is also in the step's event.
+   */
   readonly artifacts: JobArtifacts;
   /**
-   * The commit boundary: what `effect` does in its transaction and the mark that the job is committed are one. Exactly once, whatever
-   * happens to this process. Without a call of it, returning from the handler commits. In a step of a run, what `effect` returns is the output of the
-   * step: it commits with the effect, and with the steps that follow.
+   * The commit boundary: what `effect` does in its transaction and the mark that the job is
+   * committed are one. Exactly once, whatever happens to this process. Without a call of it,
+   * returning from the handler commits. In a step of a run, what `effect` returns is the output of
+   * the step: it commits with the effect, and with the steps that follow.
    */
   commit<T>(effect: (tx: Transaction) => Promise<T> | T): Promise<T>;
-  /** A short word for people on how far the job is; also tells whether somebody asked it to stop. */
+  /**
+   * A short word for people on how far the job is; also tells whether somebody asked it to stop.
+   */
   progress(word?: string): Promise<{ cancelRequested: boolean }>;
-  /** A secret by its name, from where the worker looks for them. It stays in memory, and is kept out of what this job leaves in the database. */
+  /**
+   * A secret by its name, from where the worker looks for them. It stays in memory, and is kept out
+   * of what this job leaves in the database.
+   */
   secret(name: string): Promise<string>;
 }
 
@@ -110,11 +126,17 @@ export type ClaimRow = [
 ];
 
 export interface ContextHost {
-  /** For the transactions of handlers, and nothing else: a handler that waits in its transaction keeps no gate call waiting. */
+  /**
+   * For the transactions of handlers, and nothing else: a handler that waits in its transaction
+   * keeps no gate call waiting.
+   */
   readonly transactions: pg.Pool;
   /** For gate calls. */
   readonly gates: PreparedPool;
-  /** How long each of our own statements in a transaction of a handler may take. What the handler does in it takes as long as it takes. */
+  /**
+   * How long each of our own statements in a transaction of a handler may take. What the handler
+   * does in it takes as long as it takes.
+   */
   readonly writeBudgetMs: number;
   readonly workerId: string;
   /** When these jobs were claimed, by the database's clock. */
@@ -127,7 +149,10 @@ export interface ContextHost {
   readonly onFault: (error: WritError, job: ClaimedJob) => void;
 }
 
-/** One job in the hands of this worker. Everything that most handlers do not ask for is made when it is asked for. */
+/**
+ * One job in the hands of this worker. Everything that most handlers do not ask for is made when it
+ * is asked for.
+ */
 export class WorkItem implements JobContext<unknown>, Executed {
   input: unknown;
   committed = false;
@@ -215,7 +240,10 @@ export class WorkItem implements JobContext<unknown>, Executed {
     return this.#row[16] ?? undefined;
   }
 
-  /** How long it stood in the queue, if this is its first execution: from the end of its delay, or from the moment that is in its id. */
+  /**
+   * How long it stood in the queue, if this is its first execution: from the end of its delay, or
+   * from the moment that is in its id.
+   */
   get queueMs(): number | undefined {
     const [id, , , , , executionNo] = this.#row;
     if (executionNo !== 1) return undefined;
@@ -306,7 +334,10 @@ export class WorkItem implements JobContext<unknown>, Executed {
     return this.commitBy('fn_job_commit', effect);
   }
 
-  /** The same for a layer above, whose own gate marks its jobs; `effect` is also given the lease's token. */
+  /**
+   * The same for a layer above, whose own gate marks its jobs; `effect` is also given the lease's
+   * token.
+   */
   commitBy<T>(
     mark: 'fn_job_commit' | 'fn_governor_commit',
     effect: (tx: Transaction, token: string) => Promise<T> | T,
@@ -335,7 +366,10 @@ export class WorkItem implements JobContext<unknown>, Executed {
       if (kept) client.release(broken);
       kept = false;
     };
-    /** One that is not answered within the budget leaves a connection of which nothing is known: it is dropped, and with it what has not been committed. */
+    /**
+     * One that is not answered within the budget leaves a connection of which nothing is known: it
+     * is dropped, and with it what has not been committed.
+     */
     const within = async <A>(asked: Promise<A>, what: string): Promise<A> => {
       try {
         return await inTime(asked, writeBudgetMs, what);
@@ -356,8 +390,8 @@ export class WorkItem implements JobContext<unknown>, Executed {
       lent.end();
       if (this.step) await within(this.#commitStep(client, result), 'fn_run_step_commit');
       await pass('before_commit', this.id);
-      // With COMMIT, in one message, the question whether this is still the transaction of the mark: an effect that ended it by itself has
-      // undone the mark, and must not count.
+      // With COMMIT, in one message, the question whether this is still the transaction of the
+      // mark: an effect that ended it by itself has undone the mark, and must not count.
       const committing = client.query(
         'select pg_current_xact_id_if_assigned()::text as xid; commit',
       ) as unknown as Promise<pg.QueryResult[]>;
@@ -401,7 +435,10 @@ export class WorkItem implements JobContext<unknown>, Executed {
     }
   }
 
-  /** For a layer above whose gate commits the job, and others with it: given the job's id and the token of its lease. `commits`: the job is committed when it answers. */
+  /**
+   * For a layer above whose gate commits the job, and others with it: given the job's id and the
+   * token of its lease. `commits`: the job is committed when it answers.
+   */
   async commitWith<T>(
     call: (job: { readonly id: string; readonly token: string }) => Promise<T>,
     commits = true,
@@ -411,7 +448,9 @@ export class WorkItem implements JobContext<unknown>, Executed {
     return answer;
   }
 
-  /** Waits for a connection as long as other handlers have them all, and only so long for a new one. */
+  /**
+   * Waits for a connection as long as other handlers have them all, and only so long for a new one.
+   */
   #connect(): Promise<pg.PoolClient> {
     const { transactions, writeBudgetMs } = this.#host;
     const taken =
@@ -420,7 +459,8 @@ export class WorkItem implements JobContext<unknown>, Executed {
     const given = transactions.connect();
     if (taken) return given;
     return inTime(given, writeBudgetMs, 'connect').catch((error) => {
-      given.then((client) => client.release()).catch(() => undefined); // nobody waits for it any more
+      // nobody waits for it any more
+      given.then((client) => client.release()).catch(() => undefined);
       throw error;
     });
   }

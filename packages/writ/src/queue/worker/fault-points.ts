@@ -1,6 +1,6 @@
 /**
- * Named places at which a test can stop, kill or delay a worker. Without a hook a passage costs one comparison. The fault suites reach
- * them through writ/testing.
+ * Named places at which a test can stop, kill or delay a worker. Without a hook a passage costs one
+ * comparison. The fault suites reach them through writ/testing.
  */
 export const faultPoints = {
   claimed: 'between claim and start: the lease is durable, no handler runs',

@@ -1,7 +1,8 @@
 /**
- * The jobs that are in the hands of handlers: runs them, tells them to stop (timeout, deadline, cancel, lost lease, shutdown), and ends without
- * them those that do not. A handler that is told to stop has a second to settle; after that its job is reported and its slot is free, and
- * what it still tries to commit is refused by the database.
+ * The jobs that are in the hands of handlers: runs them, tells them to stop (timeout, deadline,
+ * cancel, lost lease, shutdown), and ends without them those that do not. A handler that is told to
+ * stop has a second to settle; after that its job is reported and its slot is free, and what it
+ * still tries to commit is refused by the database.
  */
 import { WritError } from '../../errors/index.js';
 import { asError, unreadable } from '../../errors/thrown.js';
@@ -37,7 +38,10 @@ export interface HandlersOptions {
   readonly onFailure: (error: unknown, item: WorkItem) => void;
   /** A handler returned secrets, which were replaced by their names. */
   readonly onRedacted: (item: WorkItem, names: readonly string[]) => void;
-  /** A job left the hands of its handler. Without an outcome nothing may be reported: it is no longer ours. */
+  /**
+   * A job left the hands of its handler. Without an outcome nothing may be reported: it is no
+   * longer ours.
+   */
   readonly onEnd: (lease: Lease, item: WorkItem, outcome: Outcome | undefined) => void;
 }
 
@@ -101,12 +105,14 @@ export class Handlers {
       if (item.commits) await finish(item.commits);
       const result = resultJson(returned, item);
       if (item.redacted) this.#options.onRedacted(item, item.redacted);
-      // References go into the event of the step with its commit: the report of many steps at once has no place for them.
+      // References go into the event of the step with its commit: the report of many steps at once
+      // has no place for them.
       if (item.step && item.hasArtifacts && !item.committed) await item.commit(() => returned);
       // The output of a step that has committed is what committed with it.
       outcome = { type: 'succeeded', result: item.committed && item.step ? undefined : result };
     } catch (thrown) {
-      if (item.commits) await finish(item.commits).catch(() => undefined); // they decide whether the effect stands
+      // they decide whether the effect stands
+      if (item.commits) await finish(item.commits).catch(() => undefined);
       outcome = this.#judge(thrown, item);
     }
     this.#end(running, outcome);
@@ -157,7 +163,10 @@ export class Handlers {
     }
   }
 
-  /** Looks after timeouts, deadlines (which are in the database's time) and handlers that do not stop. */
+  /**
+   * Looks after timeouts, deadlines (which are in the database's time) and handlers that do not
+   * stop.
+   */
   watch(databaseClockOffset: number): void {
     const now = performance.now();
     for (const running of this.#running) {

@@ -9,8 +9,9 @@ export interface Reported {
 }
 
 /**
- * A claimed batch as the worker sees it. Jobs run in its order: those up to `startedUpto` may run, because the database knows that they
- * are started and charges them if this process dies; the rest are innocent until the mark moves on.
+ * A claimed batch as the worker sees it. Jobs run in its order: those up to `startedUpto` may run,
+ * because the database knows that they are started and charges them if this process dies; the rest
+ * are innocent until the mark moves on.
  */
 export class Lease {
   readonly token: string;
@@ -32,7 +33,10 @@ export class Lease {
   reporting = false;
   /** Some of its jobs have spans, which want to know when the database has been told. */
   traced = false;
-  /** The database no longer knows the token: nothing of it may be reported, and its handlers should stop. */
+  /**
+   * The database no longer knows the token: nothing of it may be reported, and its handlers should
+   * stop.
+   */
   lost = false;
 
   constructor(

@@ -3,9 +3,9 @@ import { WritError } from '../../errors/index.js';
 import type { Transaction } from './context.js';
 
 /**
- * A client of a pool as an effect has it: for one transaction. A statement that comes after the effect
- * has ended would run outside every transaction, or in that of the next job, and is refused. One that
- * nobody awaits may fail: that fails the transaction, and not the process.
+ * A client of a pool as an effect has it: for one transaction. A statement that comes after the
+ * effect has ended would run outside every transaction, or in that of the next job, and is refused.
+ * One that nobody awaits may fail: that fails the transaction, and not the process.
  */
 export class Lent {
   readonly tx: Transaction;
@@ -35,7 +35,10 @@ export class Lent {
   }
 }
 
-/** In each of the ways in which a client answers: by a promise, to a callback, or to a query of a library's own. */
+/**
+ * In each of the ways in which a client answers: by a promise, to a callback, or to a query of a
+ * library's own.
+ */
 function refuse(args: readonly unknown[], onLate: (error: WritError) => void): unknown {
   const error = new WritError('transaction_ended');
   onLate(error);

@@ -1,6 +1,7 @@
 /**
- * Hears wake-ups. A notification only makes the worker look sooner than its next poll, so a lost one costs a moment and nothing else: after
- * every (re)connection the worker is told to look, because nobody knows what was missed.
+ * Hears wake-ups. A notification only makes the worker look sooner than its next poll, so a lost
+ * one costs a moment and nothing else: after every (re)connection the worker is told to look,
+ * because nobody knows what was missed.
  */
 import pg from 'pg';
 

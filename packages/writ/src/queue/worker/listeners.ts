@@ -9,7 +9,10 @@ export type ErrorListener = (
   job?: { id: string; kind: string; attempt: number },
 ) => void;
 
-/** A listener that throws must not stop the worker that tells it something, and none is told a secret. */
+/**
+ * A listener that throws must not stop the worker that tells it something, and none is told a
+ * secret.
+ */
 export function guarded(listener: ErrorListener): ErrorListener {
   return (thrown, job) => {
     const error = redacted(thrown);
@@ -20,7 +23,10 @@ export function guarded(listener: ErrorListener): ErrorListener {
   };
 }
 
-/** Calls a listener of a program's own. If it throws, or its promise fails, that is printed, and nobody else is stopped by it. */
+/**
+ * Calls a listener of a program's own. If it throws, or its promise fails, that is printed, and
+ * nobody else is stopped by it.
+ */
 export function tell(listen: () => unknown, otherwise?: () => void): void {
   const fail = (failure: unknown) => {
     printError(redacted(failure));

@@ -11,17 +11,28 @@ import type { ErrorListener } from './listeners.js';
 export interface WorkerOptions {
   /** Handlers that run at the same time; 10 unless given. */
   readonly concurrency?: number;
-  /** Length of a lease, half a second at least; it is renewed every third of it. 30 s unless given. */
+  /**
+   * Length of a lease, half a second at least; it is renewed every third of it. 30 s unless given.
+   */
   readonly lease?: Duration;
-  /** How long the event loop may stand still before renewal stops, and a look before `health` reports it; 60 s unless given. */
+  /**
+   * How long the event loop may stand still before renewal stops, and a look before `health`
+   * reports it; 60 s unless given.
+   */
   readonly stall?: Duration;
   /** How often to look without being woken; 1 s unless given. */
   readonly poll?: Duration;
-  /** How long `stop` waits for running handlers before it aborts and releases their jobs; 10 s unless given. */
+  /**
+   * How long `stop` waits for running handlers before it aborts and releases their jobs; 10 s
+   * unless given.
+   */
   readonly grace?: Duration;
   /** Jobs per claim at most; 500 unless given. */
   readonly batch?: number;
-  /** Hears of failed attempts and of faults of the worker itself. Prints to standard error unless given. */
+  /**
+   * Hears of failed attempts and of faults of the worker itself. Prints to standard error unless
+   * given.
+   */
   readonly onError?: ErrorListener;
   readonly name?: string;
 }
@@ -30,15 +41,22 @@ export interface WorkerOptions {
 export interface WorkerHealth {
   /** Its loops turn. A worker that is not live does not recover; start it again. */
   readonly live: boolean;
-  /** It reaches the database and may claim jobs. During an outage a worker is live and not ready. */
+  /**
+   * It reaches the database and may claim jobs. During an outage a worker is live and not ready.
+   */
   readonly ready: boolean;
 }
 
 const day = 86_400_000;
-/** A shorter one ends before it is renewed, and its jobs count as crashes. `lease: 30` means 30 ms. */
+/**
+ * A shorter one ends before it is renewed, and its jobs count as crashes. `lease: 30` means 30 ms.
+ */
 const shortestLeaseMs = 500;
 
-/** The options in milliseconds and numbers, with their defaults. A timer of more than 24 days would fire at once, and NaN would stop every loop. */
+/**
+ * The options in milliseconds and numbers, with their defaults. A timer of more than 24 days would
+ * fire at once, and NaN would stop every loop.
+ */
 export function worked(options: WorkerOptions) {
   return {
     concurrency: whole('concurrency', options.concurrency ?? 10, 1, 10_000),
@@ -67,7 +85,10 @@ export interface AskingJob {
 
 /** Where handlers get secrets from. */
 export interface JobSecrets {
-  /** The input with the secrets that belong into it, in memory only; undefined if none does, which for most jobs is found out without waiting. */
+  /**
+   * The input with the secrets that belong into it, in memory only; undefined if none does, which
+   * for most jobs is found out without waiting.
+   */
   filled(asking: AskingJob): Promise<unknown> | undefined;
   secret(asking: AskingJob, name: string): Promise<string>;
 }

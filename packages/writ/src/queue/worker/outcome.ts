@@ -14,9 +14,13 @@ export type Outcome =
     }
   | { readonly type: 'released' };
 
-/** What an error of a handler means for its job. Undefined: report nothing, because the job is no longer ours. */
+/**
+ * What an error of a handler means for its job. Undefined: report nothing, because the job is no
+ * longer ours.
+ */
 export function judge(error: Error, item: WorkItem): Outcome | undefined {
-  if (item.committed) return { type: 'succeeded', result: undefined }; // the effect stands; what came after it cannot undo it
+  // the effect stands; what came after it cannot undo it
+  if (item.committed) return { type: 'succeeded', result: undefined };
   const code = errorCode(error);
   const stopped = errorCode(item.abortedWith);
   if (code === 'already_committed') return { type: 'succeeded', result: undefined };
@@ -38,7 +42,10 @@ export function judge(error: Error, item: WorkItem): Outcome | undefined {
 /** A text without secrets, as a database can hold it. */
 const kept = (text: string) => redactSecrets(text).replaceAll('\0', '').toWellFormed();
 
-/** What to tell people: a handler that was told to stop failed of that, whatever it threw on its way out. */
+/**
+ * What to tell people: a handler that was told to stop failed of that, whatever it threw on its way
+ * out.
+ */
 export function failureOf(error: Error, item: WorkItem): Error {
   return item.abortedWith instanceof WritError ? item.abortedWith : error;
 }

@@ -8,13 +8,13 @@ const longStreak = 500;
 /**
  * How far ahead of its handlers a worker works, decided from how fast they have been while they had
  * something to do. Slow handlers: the worker claims and starts only what runs at once, so a crash
- * charges exactly the jobs that ran. Fast handlers: it starts twenty milliseconds of work and claims
- * fifty per round trip, because there the round trips are the cost.
+ * charges exactly the jobs that ran. Fast handlers: it starts twenty milliseconds of work and
+ * claims fifty per round trip, because there the round trips are the cost.
  *
  * A worker whose handlers turned out slow gives back what it claimed ahead. It claims at most fifty
- * jobs ahead until 500 in a row were quick, and then at most as many as were quick in a row. Once it
- * gave jobs back, it claims nothing ahead until it has begun as many again, and never so many that it
- * could give back more than a hundredth of the jobs that it began.
+ * jobs ahead until 500 in a row were quick, and then at most as many as were quick in a row. Once
+ * it gave jobs back, it claims nothing ahead until it has begun as many again, and never so many
+ * that it could give back more than a hundredth of the jobs that it began.
  */
 export class Pace {
   /** Jobs finished per millisecond of work, smoothed. */

@@ -112,7 +112,10 @@ export class Renewal {
     clearTimeout(late);
   }
 
-  /** Renews without waiting for the next round, and answers what to stop; at most ten times a second. */
+  /**
+   * Renews without waiting for the next round, and answers what to stop; at most ten times a
+   * second.
+   */
   soon(): void {
     if (this.#soon || this.#stopped) return;
     this.#soon = setTimeout(

@@ -1,10 +1,12 @@
 // @ts-check
 /**
- * Renews leases from a thread of its own, so that a handler that blocks the event loop does not lose its lease. The main thread adds and
- * removes tokens by message and moves a shared counter once a second; when the counter has stood still for the stall time, the main loop
- * is taken for dead and renewal stops, so that another worker can have its jobs.
+ * Renews leases from a thread of its own, so that a handler that blocks the event loop does not
+ * lose its lease. The main thread adds and removes tokens by message and moves a shared counter
+ * once a second; when the counter has stood still for the stall time, the main loop is taken for
+ * dead and renewal stops, so that another worker can have its jobs.
  *
- * @typedef {{ connection: import('pg').ClientConfig, ttlMs: number, everyMs: number, stallMs: number, workerId: string, ticks: SharedArrayBuffer }} Settings
+ * @typedef {{ connection: import('pg').ClientConfig, ttlMs: number, everyMs: number, stallMs:
+ * number, workerId: string, ticks: SharedArrayBuffer }} Settings
  * @typedef {{ type: 'hold' | 'drop', token: string } | { type: 'renew' | 'stop' }} Order
  */
 import { parentPort, workerData } from 'node:worker_threads';
@@ -67,7 +69,8 @@ async function renew(asked) {
     ]);
     parentPort?.postMessage({ type: 'renewed', ...rows[0].answer });
   } catch (error) {
-    // The next round tries again on a new connection; an outage longer than the lease is for the reaper.
+    // The next round tries again on a new connection; an outage longer than the lease is for the
+    // reaper.
     const broken = client;
     client = undefined;
     await broken?.end().catch(() => undefined);

@@ -45,9 +45,11 @@ const unsuccessful = new Map([
 ]);
 
 /**
- * Tells the database what became of jobs of one lease, and moves its start mark, in one call for successes and one for the rest. Sent again
- * after an answer that was lost, or did not come within the write budget, it does no harm: what has ended already is refused by itself. A failure that is refused because the effect stands
- * (its COMMIT went through unanswered) is reported as the success it is.
+ * Tells the database what became of jobs of one lease, and moves its start mark, in one call for
+ * successes and one for the rest. Sent again after an answer that was lost, or did not come within
+ * the write budget, it does no harm: what has ended already is refused by itself. A failure that is
+ * refused because the effect stands (its COMMIT went through unanswered) is reported as the success
+ * it is.
  */
 export async function report(
   reporter: Reporter,

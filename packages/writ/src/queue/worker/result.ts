@@ -4,8 +4,10 @@ import { redactJson } from '../../secrets/redaction.js';
 import type { WorkItem } from './context.js';
 
 /**
- * What a handler returned, as it is kept. The output of a step may be read by others, as jsonb. A secret in it is replaced by its name: the work has been done,
- * perhaps where nothing can be undone, so refusing the result would harm more than a result that says what it does not hold. The worker tells of it.
+ * What a handler returned, as it is kept. The output of a step may be read by others, as jsonb. A
+ * secret in it is replaced by its name: the work has been done, perhaps where nothing can be
+ * undone, so refusing the result would harm more than a result that says what it does not hold. The
+ * worker tells of it.
  */
 export function resultJson(result: unknown, item: WorkItem): string | undefined {
   let json: string | undefined;

@@ -1,7 +1,10 @@
 /**
- * Steps of runs that have succeeded, from any number of leases, are reported together; and the worker goes on with what follows in the same call, under one new lease. So a run does not stand
- * in line between two of its steps, and a step costs one call. For fairness to those who do stand in line, a run is gone on with for ten steps at most before it joins them. One report is on its
- * way at a time: what ends meanwhile travels with the next. Whatever is out of the ordinary is left to the report of its lease.
+ * Steps of runs that have succeeded, from any number of leases, are reported together; and the
+ * worker goes on with what follows in the same call, under one new lease. So a run does not stand
+ * in line between two of its steps, and a step costs one call. For fairness to those who do stand
+ * in line, a run is gone on with for ten steps at most before it joins them. One report is on its
+ * way at a time: what ends meanwhile travels with the next. Whatever is out of the ordinary is left
+ * to the report of its lease.
  */
 import type { PreparedPool } from '../../database/prepared.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -77,7 +80,8 @@ export class StepReports {
   async #send(): Promise<void> {
     const { onUnusual, onError } = this.#options;
     for (;;) {
-      // What was handed out with the last answer may end in this very turn of the event loop: then it travels along.
+      // What was handed out with the last answer may end in this very turn of the event loop: then
+      // it travels along.
       await new Promise((turn) => setImmediate(turn));
       if (this.#waiting.length === 0) break;
       const batch = this.#waiting.splice(0, 500);

@@ -4,8 +4,9 @@
  *   run      give started jobs to handlers, `concurrency` at a time
  *   report   tell the database what ended, everything since the last report in one call, and mark the next jobs as started
  *   look     once a second, or when a waiting job is due: the queue's clockwork (fn_job_tick), the heartbeat, the poll
- * An idle worker declares itself idle, looks once more, and then sleeps until it is woken by a notification or its clock.
- * What a crash leaves behind: leases, which the next worker's tick takes back when they expire. Nothing else is remembered here.
+ * An idle worker declares itself idle, looks once more, and then sleeps until it is woken by a
+ * notification or its clock. What a crash leaves behind: leases, which the next worker's tick takes
+ * back when they expire. Nothing else is remembered here.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -67,7 +68,10 @@ export class Worker {
   #claimAnswered = true;
   /** Something may be there that the last claim did not see. */
   #moreWork = true;
-  /** The database's clock less performance.now(), when it was last known. Deadlines are in the database's time. */
+  /**
+   * The database's clock less performance.now(), when it was last known. Deadlines are in the
+   * database's time.
+   */
   #clockOffset = 0;
   #watch: NodeJS.Timeout | undefined;
   #state: 'running' | 'stopping' | 'stopped' = 'running';
@@ -186,7 +190,10 @@ export class Worker {
     };
   }
 
-  /** Stops without burning attempts: what was only prefetched goes back at once, what runs may finish within the grace. */
+  /**
+   * Stops without burning attempts: what was only prefetched goes back at once, what runs may
+   * finish within the grace.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -200,7 +207,8 @@ export class Worker {
       () => this.#handlers.stop(new WritError('closed', 'the worker is stopping')),
       this.#ms.grace,
     );
-    // A database that does not answer must not keep the process alive: what it was not told, the expiry of the leases will tell it.
+    // A database that does not answer must not keep the process alive: what it was not told, the
+    // expiry of the leases will tell it.
     const enough = setTimeout(() => this.#drained?.(), this.#ms.grace + stopLimitMs);
     if (this.#leases.size > 0 || this.#claiming)
       await new Promise<void>((done) => (this.#drained = done));
@@ -220,7 +228,8 @@ export class Worker {
     ]);
   }
 
-  // Claim ----------------------------------------------------------------------------------------------------
+  // Claim
+  // ----------------------------------------------------------------------------------------------------
 
   #wake(): void {
     this.#moreWork = true;
@@ -310,8 +319,8 @@ export class Worker {
   }
 
   /**
-   * Gives back what was claimed for handlers that then turned out slow: another worker may be free. A
-   * job that went back before stays, with those before it: each goes back at most once.
+   * Gives back what was claimed for handlers that then turned out slow: another worker may be free.
+   * A job that went back before stays, with those before it: each goes back at most once.
    */
   #giveBackSurplus(): void {
     if (this.#state !== 'running' || this.#handlers.free > 0 || !this.#stalled) return;
@@ -333,7 +342,8 @@ export class Worker {
     this.#report(lease);
   }
 
-  // Run ------------------------------------------------------------------------------------------------------
+  // Run
+  // ------------------------------------------------------------------------------------------------------
 
   #pump(): void {
     if (this.#state !== 'running') return;
@@ -353,7 +363,10 @@ export class Worker {
     }
   }
 
-  /** How far the start mark of a lease should stand now: over the jobs that free handlers take at once, and a few that will run within moments. */
+  /**
+   * How far the start mark of a lease should stand now: over the jobs that free handlers take at
+   * once, and a few that will run within moments.
+   */
   #startUpto(lease: Lease): number {
     const more = Math.max(0, this.#handlers.free + this.#pace.startAhead - this.#readyToRun);
     return Math.max(lease.startedUpto, Math.min(lease.held, lease.startedUpto + more));
@@ -401,9 +414,13 @@ export class Worker {
     this.#dropIfOver(lease);
   }
 
-  // Report ---------------------------------------------------------------------------------------------------
+  // Report
+  // ---------------------------------------------------------------------------------------------------
 
-  /** Outcomes that come in the same turn of the event loop, and while a report is on its way, travel together. */
+  /**
+   * Outcomes that come in the same turn of the event loop, and while a report is on its way, travel
+   * together.
+   */
   #report(lease: Lease): void {
     if (lease.reporting || lease.lost) return;
     lease.reporting = true;
@@ -437,10 +454,12 @@ export class Worker {
         this.#trouble(error);
         const forGood = !isConnectionLoss(error) && !isRetryable(error);
         if (forGood && outcomes.length === 1) {
-          lease.open--; // The database cannot take this one. It stays in the lease until that expires.
+          // The database cannot take this one. It stays in the lease until that expires.
+          lease.open--;
           continue;
         }
-        // Nothing is forgotten: the same outcomes are sent again, and the gates recognise what they have seen.
+        // Nothing is forgotten: the same outcomes are sent again, and the gates recognise what they
+        // have seen.
         lease.outcomes.unshift(...outcomes);
         if (forGood && outcomes.length > 1) {
           most = 1; // one of them is at fault: each goes by itself
@@ -459,7 +478,10 @@ export class Worker {
     this.#pump();
   }
 
-  /** What a report says of runs: something may be there to claim, a timer may be due, runs may have ended. */
+  /**
+   * What a report says of runs: something may be there to claim, a timer may be due, runs may have
+   * ended.
+   */
   #heard({ runsEnded, followed, dueMs }: Pick<Told, 'runsEnded' | 'followed' | 'dueMs'>): void {
     if (dueMs !== undefined) this.#clockwork.soon(dueMs);
     if (runsEnded) this.#host.onRunsEnded?.(runsEnded);
@@ -477,7 +499,10 @@ export class Worker {
     if (this.#state === 'stopping' && this.#leases.size === 0 && !this.#claiming) this.#drained?.();
   }
 
-  /** During an outage, or while the queue is switched off, every move fails alike: the same trouble is told once in a while. */
+  /**
+   * During an outage, or while the queue is switched off, every move fails alike: the same trouble
+   * is told once in a while.
+   */
   #trouble(error: unknown): void {
     const what = isConnectionLoss(error) ? 'connection' : String(error);
     if (performance.now() - (this.#troubles.get(what) ?? Number.NEGATIVE_INFINITY) < 30_000) return;

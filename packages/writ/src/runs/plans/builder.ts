@@ -1,6 +1,7 @@
 /**
- * Plans in TypeScript. The function given to `definePlan` runs once, at once; it describes steps and does none of them. What it is given of the run
- * are references, so that a plan is data and the same for every run.
+ * Plans in TypeScript. The function given to `definePlan` runs once, at once; it describes steps
+ * and does none of them. What it is given of the run are references, so that a plan is data and the
+ * same for every run.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { WritRefusal } from '../../errors/index.js';
@@ -24,7 +25,10 @@ import { canonicalText } from './validate.js';
 export interface PlanOptions {
   /** A plan that changes gets a new version: a run keeps the one that it was started with. */
   readonly version: string;
-  /** Absent: a failed step fails the run, after what was done has been undone. `pause`: a person decides. */
+  /**
+   * Absent: a failed step fails the run, after what was done has been undone. `pause`: a person
+   *         decides.
+   */
   readonly onFailure?: 'pause';
 }
 
@@ -33,7 +37,10 @@ export interface StepHandle {
   readonly id: string;
 }
 
-/** A step with an output. Its type is known where somebody says it: `const stock: Step<Reservation> = p.step(…)`. */
+/**
+ * A step with an output. Its type is known where somebody says it: `const stock: Step<Reservation>
+ * = p.step(…)`.
+ */
 export interface Step<Output> extends StepHandle {
   readonly output: RefTo<Output>;
 }
@@ -54,7 +61,10 @@ export interface JobStepOptions extends StepOptions {
 /** Jobs that can be given an input: those that take such a one, and those that take none. */
 type TakerOf<Input> = JobKind<Input, unknown> | JobKind<undefined, unknown>;
 
-/** The job that undoes a step: with the step's input, or with one of its own, which may refer to what the step gave. */
+/**
+ * The job that undoes a step: with the step's input, or with one of its own, which may refer to
+ * what the step gave.
+ */
 export interface Undo<Sent, Output, Item, Undone> {
   readonly compensate?:
     | TakerOf<Sent>
@@ -97,7 +107,10 @@ class Draft {
   readonly waits = new Map<string, StandardSchemaV1>();
   readonly unused: Unused = new Set();
 
-  /** A whole value, which may be handed on and left unused. What is read of it has to be used: see `reference`. */
+  /**
+   * A whole value, which may be handed on and left unused. What is read of it has to be used: see
+   * `reference`.
+   */
   whole<Value>(path: string): RefTo<Value> {
     return reference<Value>(path, this.unused, false);
   }
@@ -182,8 +195,9 @@ export class PlanBuilder<Input> {
   }
 
   /**
-   * Waits for an event from outside; what it carries is the output. A delivery that does not fit the schema is refused: by
-   * the gate as far as JSON Schema says it, and by a process that has started or registered this plan in full.
+   * Waits for an event from outside; what it carries is the output. A delivery that does not fit
+   * the schema is refused: by the gate as far as JSON Schema says it, and by a process that has
+   * started or registered this plan in full.
    */
   waitFor<Schema extends StandardSchemaV1>(
     id: string,
@@ -300,7 +314,10 @@ function outputsIn(step: PlanStep, when: Condition | undefined): string[] {
 /** The plan of governance jobs. */
 const ownPlan = 'governed';
 
-/** Defines a plan, with a Standard Schema (zod, valibot, arktype, …) for its input, or with a type alone. Refuses one that cannot be run. */
+/**
+ * Defines a plan, with a Standard Schema (zod, valibot, arktype, …) for its input, or with a type
+ * alone. Refuses one that cannot be run.
+ */
 export function definePlan<Schema extends StandardSchemaV1>(
   id: string,
   options: PlanOptions & { readonly input: Schema },

@@ -1,6 +1,6 @@
 /**
- * A plan as data: what a run does, as JSON that is hashed, stored and read by every engine. `validatePlan` says whether something is one;
- * `definePlan` builds one in TypeScript.
+ * A plan as data: what a run does, as JSON that is hashed, stored and read by every engine.
+ * `validatePlan` says whether something is one; `definePlan` builds one in TypeScript.
  */
 
 import type { PayloadSchema } from './payload-schema.js';
@@ -9,7 +9,10 @@ export interface PlanDocument {
   readonly schemaVersion: 1;
   readonly planId: string;
   readonly planVersion: string;
-  /** Absent: a failed step fails the run. `pause`: the run pauses, so that a person can retry or skip the step. */
+  /**
+   * Absent: a failed step fails the run. `pause`: the run pauses, so that a person can retry or
+   *         skip the step.
+   */
   readonly onFailure?: 'pause';
   /** Every step comes behind those that it waits for. */
   readonly steps: readonly PlanStep[];
@@ -82,7 +85,10 @@ export interface Compensation {
   readonly retry?: Retry;
 }
 
-/** JSON in which every object with the single key `$ref` stands for what it points to; a path that is not there gives null. */
+/**
+ * JSON in which every object with the single key `$ref` stands for what it points to; a path that
+ * is not there gives null.
+ */
 export type Template =
   | null
   | boolean

@@ -31,7 +31,10 @@ export function planRef(
 }
 
 export interface VerifyPlanOptions {
-  /** Beginnings of uris that plans may be taken from, each up to a slash: `s3://plans/`. Only plans of this deployment unless given. */
+  /**
+   * Beginnings of uris that plans may be taken from, each up to a slash: `s3://plans/`. Only plans
+   * of this deployment unless given.
+   */
   readonly allowed?: readonly string[];
   /** What a reference's expiry is held against. */
   readonly now?: Date;

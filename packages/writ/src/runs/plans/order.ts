@@ -4,7 +4,10 @@ import { wrong } from './schema.js';
 /** How many names of a long cycle are shown. */
 const shownNames = 12;
 
-/** The steps, each behind those that it waits for. Steps that stand so already stay where they are; others are drawn before the first that needs them. */
+/**
+ * The steps, each behind those that it waits for. Steps that stand so already stay where they are;
+ * others are drawn before the first that needs them.
+ */
 export function inOrder(steps: readonly PlanStep[]): PlanStep[] {
   const byId = new Map<string, PlanStep>();
   for (const step of steps) {
@@ -36,7 +39,10 @@ function cycle(path: readonly string[], again: string): string {
   return `steps wait for each other in a circle: ${shown.join(' → ')}, where each waits for the next`;
 }
 
-/** Which steps have surely ended when a step begins: those that it waits for, those that they wait for, and so on. Steps must be in order. */
+/**
+ * Which steps have surely ended when a step begins: those that it waits for, those that they wait
+ * for, and so on. Steps must be in order.
+ */
 export function ancestry(steps: readonly PlanStep[]): (step: string, other: string) => boolean {
   const bits = new Map(steps.map(({ id }, index) => [id, 1n << BigInt(index)]));
   const before = new Map<string, bigint>();

@@ -1,9 +1,9 @@
 /**
- * What of a schema the gate can check by itself, as JSON Schema: a delivery may come from a caller that has
- * nothing but SQL. Standard Schemas that can give JSON Schema (zod, valibot, arktype, …) are asked for that
- * of their input. Keywords that SQL and JavaScript understand differently are left out, so that the gate
- * never refuses what the schema takes: patterns, formats, refinements, and references. The library checks
- * those, where it knows the plan.
+ * What of a schema the gate can check by itself, as JSON Schema: a delivery may come from a caller
+ * that has nothing but SQL. Standard Schemas that can give JSON Schema (zod, valibot, arktype, …)
+ * are asked for that of their input. Keywords that SQL and JavaScript understand differently are
+ * left out, so that the gate never refuses what the schema takes: patterns, formats, refinements,
+ * and references. The library checks those, where it knows the plan.
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 

@@ -12,7 +12,10 @@ export interface PlanSurroundings {
   readonly waits?: ReadonlyMap<string, StandardSchemaV1>;
 }
 
-/** A plan that has been found valid, and that nobody can change. `Input` is what a run of it is started with. */
+/**
+ * A plan that has been found valid, and that nobody can change. `Input` is what a run of it is
+ * started with.
+ */
 export class Plan<Input = unknown> {
   readonly document: PlanDocument;
   /** The bytes that are hashed and stored. */
@@ -46,7 +49,10 @@ export class Plan<Input = unknown> {
     return this.ref.sha256;
   }
 
-  /** The input as the schema makes it; refuses one that does not fit. What is stored is, as with jobs, what was given. */
+  /**
+   * The input as the schema makes it; refuses one that does not fit. What is stored is, as with
+   * jobs, what was given.
+   */
   async parse(input: unknown): Promise<unknown> {
     return this.#schema ? parseWith(this.#schema, input, this.id) : input;
   }

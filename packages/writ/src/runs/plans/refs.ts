@@ -6,7 +6,10 @@ export type Target =
   | { readonly root: 'run'; readonly path: readonly ['id'] }
   | { readonly root: 'step'; readonly stepId: string; readonly path: readonly string[] };
 
-/** A step's id may have dots in it: it ends at the first `.output`, which is why no id has a part of that name behind its first. */
+/**
+ * A step's id may have dots in it: it ends at the first `.output`, which is why no id has a part of
+ * that name behind its first.
+ */
 const grammar = /^(?:(input|item)|run\.(id)|steps\.(.+?)\.output)((?:\.[^.\p{Cc}]+)*)$/u;
 
 /** What a ref points to; undefined if it is none. */

@@ -109,8 +109,9 @@ export class Plans {
   }
 
   /**
-   * Registers a version of a plan and the kinds of its jobs, once per process. It happens outside the
-   * caller's transaction: a rollback must not undo it. Of a document the kinds have to be known.
+   * Registers a version of a plan and the kinds of its jobs, once per process. It happens outside
+   * the caller's transaction: a rollback must not undo it. Of a document the kinds have to be
+   * known.
    */
   async register(plan: Plan<never> | PlanDocument, options: Acting = {}): Promise<Plan<never>> {
     const known = 'canonical' in plan ? plan : (new Plan(plan) as Plan<never>);

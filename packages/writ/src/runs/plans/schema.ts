@@ -1,8 +1,8 @@
 /**
- * The JSON Schema of a plan, and the check that goes by it. The schemas are plain data, as TypeBox makes
- * them: every process that imports `writ` would load TypeBox otherwise. What a schema cannot say is a
- * rule, a function beside it. Refusals say in words what may stand where, and never repeat a value: one
- * may be a secret.
+ * The JSON Schema of a plan, and the check that goes by it. The schemas are plain data, as TypeBox
+ * makes them: every process that imports `writ` would load TypeBox otherwise. What a schema cannot
+ * say is a rule, a function beside it. Refusals say in words what may stand where, and never repeat
+ * a value: one may be a secret.
  */
 import { WritRefusal } from '../../errors/index.js';
 import { limits, type PlanStep, type Template } from './document.js';

@@ -1,14 +1,18 @@
 /**
- * Finds what looks like a secret in JSON that will be stored and shown. It goes by names and by forms that are known; it is a net under people's
- * attention and no replacement for it. What it finds it names by its place, never by its value.
+ * Finds what looks like a secret in JSON that will be stored and shown. It goes by names and by
+ * forms that are known; it is a net under people's attention and no replacement for it. What it
+ * finds it names by its place, never by its value.
  */
 import { parseRef, refIn, secretNameIn } from './refs.js';
 
-/** How a name ends: dbPassword, api-key, AWS_SECRET_ACCESS_KEY. A secretName or tokenType is none. */
+/**
+ * How a name ends: dbPassword, api-key, AWS_SECRET_ACCESS_KEY. A secretName or tokenType is none.
+ */
 const secretNames =
   /(?:passwords?|passwd|passphrases?|passcodes?|secrets?|token|api_?keys?|private_?keys?|access_?keys?|signing_?keys?|encryption_?keys?|credentials?)$|(?:^|_)(?:pwd|authorization)$/;
 
-// Repetitions in which another match may begin are bounded, or a lookbehind keeps it from beginning there: time must not grow with a text's square.
+// Repetitions in which another match may begin are bounded, or a lookbehind keeps it from beginning
+// there: time must not grow with a text's square.
 const secretForms: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/, 'a private key'],
   [/\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/, 'a key of AWS'],
@@ -42,7 +46,10 @@ const words = (name: string) =>
     .replace(/[-.\s]/g, '_')
     .toLowerCase();
 
-/** Where in a value something looks like a secret, and what it looks like; undefined if nothing does. */
+/**
+ * Where in a value something looks like a secret, and what it looks like; undefined if nothing
+ * does.
+ */
 export function secretIn(value: unknown, path = '', named?: string): string | undefined {
   if (typeof value === 'string') {
     const form = secretForms.find(([pattern]) => pattern.test(value));
@@ -53,7 +60,8 @@ export function secretIn(value: unknown, path = '', named?: string): string | un
   }
   if (typeof value !== 'object' || value === null) return undefined;
   const reference = refIn(value as never) ?? secretNameIn(value as never);
-  // What may stand where a secret is needed; unless somebody has written the secret itself for its name.
+  // What may stand where a secret is needed; unless somebody has written the secret itself for its
+  // name.
   if (reference !== undefined) return secretIn(reference, path);
   const compared = comparedIn(value);
   for (const [name, member] of Object.entries(value)) {
@@ -73,7 +81,10 @@ export function secretIn(value: unknown, path = '', named?: string): string | un
   return undefined;
 }
 
-/** The name of the secret that a condition compares something with: { ref: 'input.password', is: '…' }. */
+/**
+ * The name of the secret that a condition compares something with: { ref: 'input.password', is: '…'
+ * }.
+ */
 function comparedIn(value: object): string | undefined {
   if (!('ref' in value) || typeof value.ref !== 'string' || Object.keys(value).length !== 2)
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * Refs that the compiler knows the types of: `p.input.order.id` is `{ $ref: 'input.order.id' }`, and fits
- * where that id would.
+ * Refs that the compiler knows the types of: `p.input.order.id` is `{ $ref: 'input.order.id' }`,
+ * and fits where that id would.
  */
 import type { SecretRef } from '../../secrets/provider.js';
 import { wrong } from './schema.js';
@@ -17,7 +17,10 @@ type Scalar = string | number | boolean | bigint | symbol | null | undefined;
 type Missing<Value> = undefined extends Value ? null : null extends Value ? null : never;
 type IsAny<Value> = 0 extends 1 & Value ? true : false;
 
-/** A reference, with references to what is in the value. A path that is not there gives null: so what is optional may be null. */
+/**
+ * A reference, with references to what is in the value. A path that is not there gives null: so
+ * what is optional may be null.
+ */
 export type RefTo<Value> =
   IsAny<Value> extends true
     ? // biome-ignore lint/suspicious/noExplicitAny: of what nobody has said the type of, everything can be asked, and it fits everywhere.
@@ -41,13 +44,16 @@ export type Filled<Value> =
 /** References that were made while a plan was described, and that nothing has used yet. */
 export type Unused = Set<{ readonly path: string }>;
 
-/** Names that JavaScript itself looks up: `JSON.stringify` asks for `toJSON`, `await` for `then`. */
+/**
+ * Names that JavaScript itself looks up: `JSON.stringify` asks for `toJSON`, `await` for `then`.
+ */
 const lookedUp: readonly string[] = ['toJSON', 'then'];
 
 /**
- * A reference that has references in it, one for each name that is asked for. It is used once its path is
- * read, for a template or a condition, or once it has led further. JavaScript cannot tell an object that
- * it stands in an `if`: a reference that is made and never used is the trace of that.
+ * A reference that has references in it, one for each name that is asked for. It is used once its
+ * path is read, for a template or a condition, or once it has led further. JavaScript cannot tell
+ * an object that it stands in an `if`: a reference that is made and never used is the trace of
+ * that.
  */
 export function reference<Value>(path: string, unused?: Unused, counted = true): RefTo<Value> {
   const target = Object.freeze({ $ref: path });

@@ -1,4 +1,7 @@
-/** Whether something is a plan. What comes out is a copy: JSON in canonical form, its steps in order. */
+/**
+ * Whether something is a plan. What comes out is a copy: JSON in canonical form, its steps in
+ * order.
+ */
 
 import { fitsJsonb } from '../../database/json.js';
 import { WritRefusal } from '../../errors/index.js';
@@ -28,7 +31,10 @@ export function validatePlan(value: unknown): PlanDocument {
   return { ...rest, steps: ordered } as unknown as PlanDocument;
 }
 
-/** As JSON has it: nothing that somebody else can still change, and nothing that would be lost on the way to the database. */
+/**
+ * As JSON has it: nothing that somebody else can still change, and nothing that would be lost on
+ * the way to the database.
+ */
 function copyOf(value: unknown): unknown {
   const text = canonicalText(value, 'the plan');
   refuseSecrets(text, 'the plan', 'PLAN_SECRET_INSIDE');

@@ -1,4 +1,7 @@
-/** Each condition that the doctor looks for, brought about on a server of its own; and each remedy that is a statement, carried out. */
+/**
+ * Each condition that the doctor looks for, brought about on a server of its own; and each remedy
+ * that is a statement, carried out.
+ */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** What the doctor says about logins and about a log that keeps keys, brought about on a real server; and each statement that mends it, carried out. */
+/**
+ * What the doctor says about logins and about a log that keeps keys, brought about on a real
+ * server; and each statement that mends it, carried out.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { withSession } from '../../../src/cli/connection.js';

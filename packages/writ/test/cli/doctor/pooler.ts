@@ -1,6 +1,7 @@
 /**
- * A pooler as small as one can be: it lends each of its server connections for one transaction, the most recently used first, and keeps what the server
- * says to nobody to itself. That is what PgBouncer does in transaction mode; in session mode a connection keeps what it was lent.
+ * A pooler as small as one can be: it lends each of its server connections for one transaction, the
+ * most recently used first, and keeps what the server says to nobody to itself. That is what
+ * PgBouncer does in transaction mode; in session mode a connection keeps what it was lent.
  */
 import { createServer, type Socket } from 'node:net';
 import pg from 'pg';
@@ -19,7 +20,8 @@ const message = (type: string, body: Buffer): Buffer => {
 
 const welcome = (): Buffer => {
   const key = Buffer.alloc(8);
-  key.writeInt32BE(Math.floor(Math.random() * 2 ** 30) + 2 ** 30, 0); // a process id that no process has
+  // a process id that no process has
+  key.writeInt32BE(Math.floor(Math.random() * 2 ** 30) + 2 ** 30, 0);
   return Buffer.concat([
     message('R', Buffer.alloc(4)),
     message('K', key),
@@ -48,7 +50,8 @@ export async function poolerTo(
   options: { size: number; mode: 'transaction' | 'session' },
 ): Promise<Pooler> {
   const clients = Array.from({ length: options.size }, () => new pg.Client({ connectionString }));
-  for (const client of clients) client.on('error', () => undefined); // its stream is taken away from it
+  // its stream is taken away from it
+  for (const client of clients) client.on('error', () => undefined);
   await Promise.all(clients.map((client) => client.connect()));
   const free: Lent[] = [];
   const waiting: (() => void)[] = [];

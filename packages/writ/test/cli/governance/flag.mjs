@@ -1,4 +1,5 @@
-// A type of step as a user would export it: a flag that stands in a file; one of them cannot be set. And a proposal of it.
+// A type of step as a user would export it: a flag that stands in a file; one of them cannot be
+// set. And a proposal of it.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineStep } from '../../../dist/index.js';

@@ -1,4 +1,7 @@
-/** What people see when it does not go as they meant: no key, a wrong file, somebody who may not, something that has changed. */
+/**
+ * What people see when it does not go as they meant: no key, a wrong file, somebody who may not,
+ * something that has changed.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';

@@ -20,7 +20,10 @@ export interface Scene {
   verifying(): Promise<unknown>;
   /** Makes ops, ada, bob, robo (who acts for ops) and deployer, and checkout, search and limits. */
   people(): Promise<void>;
-  /** What robo has proposed, for ops: the launch of checkout. Past the command line, for tests that are about what comes after. */
+  /**
+   * What robo has proposed, for ops: the launch of checkout. Past the command line, for tests that
+   * are about what comes after.
+   */
   proposed(): Promise<Contract>;
   /** The same, approved by ada and bob. */
   approved(): Promise<Contract>;

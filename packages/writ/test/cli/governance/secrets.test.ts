@@ -1,4 +1,7 @@
-/** What a step type needs to read what stands outside, a preview is told in the same way as a worker: with --secrets. */
+/**
+ * What a step type needs to read what stands outside, a preview is told in the same way as a
+ * worker: with --secrets.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

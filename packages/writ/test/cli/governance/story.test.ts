@@ -1,4 +1,7 @@
-/** From nobody to a change that is done, audited, or undone: by processes alone, as people and scripts run them. */
+/**
+ * From nobody to a change that is done, audited, or undone: by processes alone, as people and
+ * scripts run them.
+ */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,7 +17,8 @@ const longest = 120_000;
 test(
   'a change from `principals add` to `changes watch`',
   async () => {
-    // People: a key in a file is for its owner alone; one that is shown is all that standard output has.
+    // People: a key in a file is for its owner alone; one that is shown is all that standard output
+    //         has.
     const add = (...args: string[]) => writ(['principals', 'add', ...args], { env: s.env });
     expect(
       (
@@ -93,7 +97,8 @@ test(
     await s.verifying();
     const first = await s.as('ada', 'contracts', 'approve', id, '--yes', '--hash', hash);
     expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('1 of 2 approvals')]);
-    expect(first.stderr).toContain('can be read by others: chmod 600'); // ada's key, which she put there by hand
+    // ada's key, which she put there by hand
+    expect(first.stderr).toContain('can be read by others: chmod 600');
     expect(first.stdout).toContain('100 → 200');
     const second = await s.as('bob', 'contracts', 'approve', id, '--yes', '--hash', hash);
     expect(second.stdout).toContain('Approved by ada, bob.');

@@ -1,4 +1,5 @@
-// A type of step that needs a secret to see what stands there: a value in a file, which only opens to the right word.
+// A type of step that needs a secret to see what stands there: a value in a file, which only opens
+// to the right word.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineStep } from '../../../dist/index.js';

@@ -96,7 +96,8 @@ test(
           '--id',
           'one',
         );
-      // On a slow machine it is only taken at first, and whoever sends it again hears what was decided.
+      // On a slow machine it is only taken at first, and whoever sends it again hears what was
+      // decided.
       let said = await over();
       while (said.code === 0 && /^Signal 2 is taken; nothing is decided yet\./m.test(said.stdout))
         said = await over();

@@ -1,4 +1,7 @@
-/** `writ governor listen`: what it says, how it ends, and what it leaves on the disk. Its intake is a stand-in; the command and its process are real. */
+/**
+ * `writ governor listen`: what it says, how it ends, and what it leaves on the disk. Its intake is
+ * a stand-in; the command and its process are real.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,7 @@
-/** A listener as the command runs it, with an intake that does what the type of a signal says. What it is told of, it prints as lines that begin with TOLD. */
+/**
+ * A listener as the command runs it, with an intake that does what the type of a signal says. What
+ * it is told of, it prints as lines that begin with TOLD.
+ */
 import { Credentials } from '../../../dist/cli/governor/credentials.js';
 import { listenUntilStopped } from '../../../dist/cli/governor/listening.js';
 import { Output } from '../../../dist/cli/output.js';

@@ -1,4 +1,6 @@
-/** `writ ledger verify`: an export is decided again without a database, and what differs is named. */
+/**
+ * `writ ledger verify`: an export is decided again without a database, and what differs is named.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

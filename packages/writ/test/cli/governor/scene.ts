@@ -1,4 +1,7 @@
-/** A database with somebody who may operate, a policy in a file, and the commands of governors, run as people run them. */
+/**
+ * A database with somebody who may operate, a policy in a file, and the commands of governors, run
+ * as people run them.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +38,10 @@ export interface Scene {
   run(...args: string[]): Promise<Ended>;
   json<T = Record<string, unknown>>(...args: string[]): Promise<T>;
   start(...args: string[]): Running;
-  /** The governor of acme, entitled, with the policy above and a principal that may do what it does; driven by this process until it is stable. */
+  /**
+   * The governor of acme, entitled, with the policy above and a principal that may do what it does;
+   * driven by this process until it is stable.
+   */
   governed(): Promise<GovernorHandle>;
 }
 

@@ -1,4 +1,7 @@
-/** `writ ledger export`, `verify` and `prove`: what leaves the database can be checked without it, and what was changed is named. */
+/**
+ * `writ ledger export`, `verify` and `prove`: what leaves the database can be checked without it,
+ * and what was changed is named.
+ */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defineJob } from '../../../src/index.js';
@@ -183,7 +186,8 @@ describe('export and verify', () => {
   test('a private key in the place of a public one is not repeated', async () => {
     const { code, stderr } = await scene.ledger(['verify', '--key', scene.read('key').trim()]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/this is a private one/)]);
-    expect(stderr).not.toContain(/^(?:[^+]+\+){4}(.+)$/.exec(scene.read('key').trim())?.[1]); // base64 may have a + of its own
+    // base64 may have a + of its own
+    expect(stderr).not.toContain(/^(?:[^+]+\+){4}(.+)$/.exec(scene.read('key').trim())?.[1]);
   });
 
   test('where an export cannot be written is said', async () => {

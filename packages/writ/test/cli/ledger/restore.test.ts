@@ -1,4 +1,7 @@
-/** A database that is older than what is known outside: workers do not start on it, and it goes on only when somebody says so, on the record. */
+/**
+ * A database that is older than what is known outside: workers do not start on it, and it goes on
+ * only when somebody says so, on the record.
+ */
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fixture, start, writ } from '../run.js';
@@ -125,7 +128,8 @@ describe('accept-restore', () => {
       known_checkpoint: lost.read('checkpoint'),
     });
 
-    // A loss is accepted once; then it is signed over, by the same key, and verifies with what was lost.
+    // A loss is accepted once; then it is signed over, by the same key, and verifies with what was
+    // lost.
     expect((await accept('--to', place, '--key', key, '--reason', reason, '--yes')).stderr).toMatch(
       /accepted as lost before/,
     );

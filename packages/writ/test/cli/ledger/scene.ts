@@ -1,4 +1,7 @@
-/** What the tests of `writ ledger` need: a database, a folder, a key, and an HTTP place on the loopback. What a test is not about is done without a process. */
+/**
+ * What the tests of `writ ledger` need: a database, a folder, a key, and an HTTP place on the
+ * loopback. What a test is not about is done without a process.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

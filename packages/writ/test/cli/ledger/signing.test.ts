@@ -1,4 +1,6 @@
-/** `writ ledger keygen` and `writ ledger checkpoint`: keys, places, and signing until told to stop. */
+/**
+ * `writ ledger keygen` and `writ ledger checkpoint`: keys, places, and signing until told to stop.
+ */
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually, start } from '../run.js';
@@ -21,7 +23,8 @@ describe('keygen', () => {
     expect(stdout).toMatch(/writ ledger checkpoint --key key --to PLACE/);
     const secret = scene.read('key');
     expect(secret).toMatch(/^PRIVATE\+KEY\+acme\.example\/prod\+/);
-    expect(stdout).not.toContain(/^(?:[^+]+\+){4}(.+)$/.exec(secret.trim())?.[1]); // base64 may have a + of its own
+    // base64 may have a + of its own
+    expect(stdout).not.toContain(/^(?:[^+]+\+){4}(.+)$/.exec(secret.trim())?.[1]);
     expect(statSync(scene.path('key')).mode & 0o777).toBe(0o600);
   });
 

@@ -1,4 +1,7 @@
-/** `writ ledger verify --trust`: an auditor with a trust file repeats every judgement of the appliers, from an export. */
+/**
+ * `writ ledger verify --trust`: an auditor with a trust file repeats every judgement of the
+ * appliers, from an export.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

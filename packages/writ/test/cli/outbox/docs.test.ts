@@ -66,7 +66,8 @@ test('the five minutes: the receiver hears of every step, signed, and the comman
   const elsewhere = (text: string) => text.replaceAll('8080', port);
   for (const file of ['shop.js', 'start.js', 'receiver.js'])
     writeFileSync(join(folder, file), elsewhere(block('js', `\`${file}\``)));
-  // The commands that the page puts into the background run until they are told that everything was heard.
+  // The commands that the page puts into the background run until they are told that everything was
+  // heard.
   const script = `${elsewhere(block('sh', 'A secret, the receiver'))}read heard\n${block('sh', 'Then look around')}kill $(jobs -p)\nwait || true\n`;
   const shell = spawn('bash', ['-ec', script], {
     cwd: folder,

@@ -165,7 +165,8 @@ test('everything since a time is told again with the ids that it had, also while
     /^ +1 {2}dot\.run\.RunCompleted\n +1 {2}dot\.run\.RunStarted\n +3 {2}dot\.run\.StepCompleted\n +3 {2}dot\.run\.StepStarted\n/,
   );
   expect(asked.stderr).toMatch(/Tell shop again of 8 events since .* UTC.*nothing was done/);
-  // The relay is in the middle of telling when the position is put back: it must not put its own over it.
+  // The relay is in the middle of telling when the position is put back: it must not put its own
+  // over it.
   await receiver.answer({ mode: 'slow', ms: 5_000, status: 204, times: 1 });
   await completed();
   await eventually(async () => receiver.deliveries().length > eventsOfRun);

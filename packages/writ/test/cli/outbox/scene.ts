@@ -1,4 +1,7 @@
-/** A shop whose runs are told to a receiver, for the tests of `writ events`, `writ webhooks` and `writ relay`. */
+/**
+ * A shop whose runs are told to a receiver, for the tests of `writ events`, `writ webhooks` and
+ * `writ relay`.
+ */
 import { onTestFinished } from 'vitest';
 import type { Writ } from '../../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';

@@ -20,7 +20,10 @@ import {
 const plain = (_: unknown, text: string) => text;
 const tree = (steps: PlanStep[]) => rowsOf(steps).map(({ prefix, step }) => prefix + step.id);
 
-/** A picture without its heading, a second after its last event, with times left out unless they matter. */
+/**
+ * A picture without its heading, a second after its last event, with times left out unless they
+ * matter.
+ */
 function picture(
   of: PlanDocument,
   lines: Line[],

@@ -25,7 +25,10 @@ import { Proposer } from './governance/proposer.mjs';
 import { settle, verified } from './ledger/verified.mjs';
 import { OutsideFaults } from './queue/outside.mjs';
 
-/** Which points see one passage per batch and which one per step decides how many passages to wait for; rollbacks are fewer than steps. */
+/**
+ * Which points see one passage per batch and which one per step decides how many passages to wait
+ * for; rollbacks are fewer than steps.
+ */
 const points = /** @type {[string, upTo: number, full: number][]} */ ([
   ['claimed', 4, 12],
   ['started', 12, 20],
@@ -63,7 +66,10 @@ function shape(quick) {
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
-/** Audits of the contracts that are called so find no health to compare with: they cannot come to a verdict. */
+/**
+ * Audits of the contracts that are called so find no health to compare with: they cannot come to a
+ * verdict.
+ */
 export const withholding = `
   create function fault.withhold() returns trigger language plpgsql security definer as $$ begin
     if (select c.title like 'withheld %' from writ_data.contract c where c.contract_id = new.contract_id) then new.health_before := null; end if;
@@ -83,7 +89,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   await writ.migrate({ enable: true });
   await prepareGovernance(admin);
   await admin.query(withholding);
-  // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for poison, however often.
+  // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for
+  // poison, however often.
   await admin.query(`select writ.fn_setting_set('queue.poison.crashes', '10000', 'faults')`);
   for (const limit of ['proposals_per_hour', 'open_contracts'])
     await admin.query(
@@ -109,7 +116,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   /** @type {string[]} */
   const said = [];
   const onFinding = (/** @type {string} */ what) => void said.push(what);
-  // Whoever proposes lives in this process: what Writ throws outside of every call would end a user's program, and is a finding here.
+  // Whoever proposes lives in this process: what Writ throws outside of every call would end a
+  // user's program, and is a finding here.
   const stray = (/** @type {Error} */ error) =>
     onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
   process.on('uncaughtException', stray);
@@ -207,7 +215,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
 
 /**
  * Has the changes made in step with the faults. Answers how many were asked for.
- * @param {{ jobs: number, random: ReturnType<typeof generator>, proposer: Proposer, slots: WorkerSlots, outside: OutsideFaults, progress: (line: string) => void,
+ * @param {{ jobs: number, random: ReturnType<typeof generator>, proposer: Proposer, slots:
+ * WorkerSlots, outside: OutsideFaults, progress: (line: string) => void,
  *   onFinding: (what: string) => void }} run
  */
 function start({ jobs, random, proposer, slots, outside, progress, onFinding }) {

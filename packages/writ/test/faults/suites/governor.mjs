@@ -58,7 +58,10 @@ function shape(quick) {
 
 const secret = 'what-signals-are-signed-with';
 const token = 'what-senders-send';
-/** How far the clock of the gates is ahead at first, so that it can be set back without being behind what was migrated. */
+/**
+ * How far the clock of the gates is ahead at first, so that it can be set back without being behind
+ * what was migrated.
+ */
 const aheadMs = 120_000;
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
@@ -99,7 +102,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     const name = action === 'kill' ? `kill ${point}` : action;
     happened[name] = (happened[name] ?? 0) + 1;
   };
-  // Who drives is killed at each point of a turn, whether it also listens or also carries actions out.
+  // Who drives is killed at each point of a turn, whether it also listens or also carries actions
+  // out.
   const ofTurns = plan.workers.filter(({ point }) => point.startsWith('governors_'));
   const ofSignals = plan.workers.filter(({ point }) => point === 'signal_taken');
   const half = (/** @type {import('../plan.mjs').Fault[]} */ faults, /** @type {number} */ odd) =>
@@ -266,7 +270,10 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   };
 }
 
-/** What those who drive were told, and how often, from the records of all lives. @param {string} folder @returns {Record<string, number>} */
+/**
+ * What those who drive were told, and how often, from the records of all lives. @param {string}
+ * folder @returns {Record<string, number>}
+ */
 function troubles(folder) {
   /** @type {Record<string, number>} */
   const times = {};
@@ -278,7 +285,11 @@ function troubles(folder) {
   return times;
 }
 
-/** Whom each signal is for, and what it says. Storms come in bursts; one in five values is over. @param {ReturnType<typeof generator>} random @param {readonly import('./governor/stage.mjs').Subject[]} subjects */
+/**
+ * Whom each signal is for, and what it says. Storms come in bursts; one in five values is over.
+ * @param {ReturnType<typeof generator>} random @param {readonly
+ * import('./governor/stage.mjs').Subject[]} subjects
+ */
 function orders(random, subjects) {
   /** @type {import('./governor/stage.mjs').Subject | undefined} */
   let storming;

@@ -62,7 +62,8 @@ export async function run(given) {
   /** @type {string[]} */
   const said = [];
   const onFinding = (/** @type {string} */ what) => void (said.length < 200 && said.push(what));
-  // The honest callers live in this process: what Writ throws outside of every call would end a user's program.
+  // The honest callers live in this process: what Writ throws outside of every call would end a
+  // user's program.
   const stray = (/** @type {Error} */ error) =>
     onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
   process.on('uncaughtException', stray);
@@ -75,7 +76,9 @@ export async function run(given) {
   }
 }
 
-/** @param {import('./queue.mjs').Run & { said: string[], onFinding: (what: string) => void }} run */
+/**
+ * @param {import('./queue.mjs').Run & { said: string[], onFinding: (what: string) => void }} run
+ */
 async function attacked({ seed, quick, server, progress, onEnd, said, onFinding }) {
   const amount = quick ? 20_000 : 200_000;
   const honestEvery = quick ? 120 : 400; // hostile calls
@@ -246,14 +249,19 @@ async function attacked({ seed, quick, server, progress, onEnd, said, onFinding 
   };
 }
 
-/** The product's own verification, after a last checkpoint. @param {Writ} writ @param {string} folder @param {{ key: string, places: string[] }} signing @returns {Promise<import('../hostile-checker.mjs').Finding[]>} */
+/**
+ * The product's own verification, after a last checkpoint. @param {Writ} writ @param {string}
+ * folder @param {{ key: string, places: string[] }} signing @returns
+ * {Promise<import('../hostile-checker.mjs').Finding[]>}
+ */
 async function verification(writ, folder, signing) {
   try {
     await writ.ledger.checkpoint(signing);
     await writ.ledger.export(join(folder, 'export'));
     const keys = [publicKeyText(parsePrivateKey(signing.key))];
     const checkpoint = await readFile(String(signing.places[0]), 'utf8');
-    // A hostile signer may let the month of the estate be dropped, but not sign that: verification names it, as it should.
+    // A hostile signer may let the month of the estate be dropped, but not sign that: verification
+    // names it, as it should.
     const waive = ['archive_unsigned:2025-01'];
     const findings = await verified(writ, join(folder, 'export'), { keys, checkpoint, waive });
     return findings.map((finding) => ({ ...finding, verdict: 'escaped' }));
@@ -283,7 +291,11 @@ function warnings(folder) {
   );
 }
 
-/** How calls were answered, and which gates never did what they were asked to. @param {import('../../hostile/catalogue.mjs').Gate[]} gates @param {import('../../hostile/attacker.mjs').Attacker[]} all */
+/**
+ * How calls were answered, and which gates never did what they were asked to. @param
+ * {import('../../hostile/catalogue.mjs').Gate[]} gates @param
+ * {import('../../hostile/attacker.mjs').Attacker[]} all
+ */
 function figures(gates, all) {
   /** @type {Record<string, number>} */
   const answered = {};

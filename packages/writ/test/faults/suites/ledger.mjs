@@ -25,7 +25,10 @@ const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(r
 const here = (/** @type {string} */ file) => new URL(`./ledger/${file}`, import.meta.url);
 const script = fileURLToPath(here('process.mjs'));
 
-/** Who takes part, how many of each, and after how many passages of which points they are killed or cut off. */
+/**
+ * Who takes part, how many of each, and after how many passages of which points they are killed or
+ * cut off.
+ */
 const roles = /** @type {const} */ ([
   {
     name: 'writer',
@@ -64,7 +67,10 @@ const roles = /** @type {const} */ ([
   },
 ]);
 
-/** @param {number} seed @param {readonly (readonly [point: string, upTo: number])[]} points @param {number} kills of each point; half as many connections are cut */
+/**
+ * @param {number} seed @param {readonly (readonly [point: string, upTo: number])[]} points @param
+ * {number} kills of each point; half as many connections are cut
+ */
 function faultsOf(seed, points, kills) {
   const shape = (/** @type {number} */ each) => ({
     jobs: 0,
@@ -239,7 +245,10 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   };
 }
 
-/** Jobs in small calls, as long as there are faults to come. Answers how many were placed. @param {Writ} writ @param {() => boolean} goOn */
+/**
+ * Jobs in small calls, as long as there are faults to come. Answers how many were placed. @param
+ * {Writ} writ @param {() => boolean} goOn
+ */
 async function enqueue(writ, goOn) {
   let placed = 0;
   while (goOn()) {
@@ -261,8 +270,10 @@ async function enqueue(writ, goOn) {
 }
 
 /**
- * Waits for the faults of the plan, and stops the server in between, each time in another part of the run.
- * @param {{ left: () => number, server: { crash(downMs: number): Promise<void> }, crashes: number, random: ReturnType<typeof generator>, count: (name: string) => void,
+ * Waits for the faults of the plan, and stops the server in between, each time in another part of
+ * the run.
+ * @param {{ left: () => number, server: { crash(downMs: number): Promise<void> }, crashes: number,
+ * random: ReturnType<typeof generator>, count: (name: string) => void,
  *   progress: (line: string) => void, said: string[], published: string[] }} run
  */
 async function strike({ left, server, crashes, random, count, progress, said, published }) {
@@ -286,7 +297,10 @@ async function strike({ left, server, crashes, random, count, progress, said, pu
   }
 }
 
-/** Puts what the writers recorded into the database: what each transaction tried, and what it was told. @param {pg.Pool} admin @param {string} folder */
+/**
+ * Puts what the writers recorded into the database: what each transaction tried, and what it was
+ * told. @param {pg.Pool} admin @param {string} folder
+ */
 async function keepBooks(admin, folder) {
   for (const name of readdirSync(folder)) {
     if (!name.startsWith('writer-')) continue;

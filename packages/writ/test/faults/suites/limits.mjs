@@ -31,7 +31,10 @@ export async function run(run) {
   };
 }
 
-/** Both, or the fault of the first that fails once both have ended. @template T @param {Record<string, Promise<T>>} scenes @returns {Promise<Record<string, T>>} */
+/**
+ * Both, or the fault of the first that fails once both have ended. @template T @param
+ * {Record<string, Promise<T>>} scenes @returns {Promise<Record<string, T>>}
+ */
 async function together(scenes) {
   await Promise.allSettled(Object.values(scenes));
   return Object.fromEntries(

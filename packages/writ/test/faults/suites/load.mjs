@@ -20,24 +20,35 @@ const concurrency = 10;
 /** Jobs that stand in line at any time: no worker ever finds the queue empty. */
 const backlog = 1_000;
 
-/** One job in ten comes with a burst of quick ones. @param {ReturnType<typeof generator>} random @param {number} n */
+/**
+ * One job in ten comes with a burst of quick ones. @param {ReturnType<typeof generator>} random
+ * @param {number} n
+ */
 function jobsAt(random, n) {
   if (random.next() < 0.02) return Array.from({ length: 20 }, (_, i) => ({ n: n + i, ms: 0 }));
   return [{ n, ms: random.between(60, 2_500) }];
 }
 
-/** How often workers are led to claim too much. The short form is too short for one in a hundred. */
+/**
+ * How often workers are led to claim too much. The short form is too short for one in a hundred.
+ */
 const surgeMs = 15_000;
 const quickOnes = 400;
 
-/** Quick jobs, so many that the pace of a worker follows, and behind them jobs for all handlers, twice. @param {number} n */
+/**
+ * Quick jobs, so many that the pace of a worker follows, and behind them jobs for all handlers,
+ * twice. @param {number} n
+ */
 const surgeAt = (n) =>
   Array.from({ length: quickOnes + 2 * workers * concurrency }, (_, i) => ({
     n: n + i,
     ms: i < quickOnes ? 0 : 2_500,
   }));
 
-/** @typedef {{ verdict: import('../checker.mjs').Verdict, what: string, times: number, rows: unknown[] }} Finding */
+/**
+ * @typedef {{ verdict: import('../checker.mjs').Verdict, what: string, times: number, rows:
+ * unknown[] }} Finding
+ */
 
 /** @param {import('./queue.mjs').Run} run */
 export async function run({ seed, quick, server, progress, onEnd }) {
@@ -135,9 +146,9 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     given_back > executions / 100 ? [rows[0]] : [],
   );
   find('wrong', 'a worker gave a job back more than once', again.rows);
-  // A job begins after those before it in line, except that the handlers of all workers begin side by
-  // side, and that one worker does quick jobs while another holds what it claimed ahead. A job that
-  // lost its place would be overtaken by the whole line.
+  // A job begins after those before it in line, except that the handlers of all workers begin side
+  // by side, and that one worker does quick jobs while another holds what it claimed ahead. A job
+  // that lost its place would be overtaken by the whole line.
   const most = 2 * workers * concurrency + (surges > 0 ? quickOnes : 0);
   find(
     'wrong',
@@ -200,7 +211,10 @@ export async function growthOf(admin, made) {
 
 const round = (/** @type {number} */ value) => Math.round(value * 1_000) / 1_000;
 
-/** By how many younger jobs each job was overtaken, by when handlers began. @param {{ n: number, at: number }[]} begun */
+/**
+ * By how many younger jobs each job was overtaken, by when handlers began. @param {{ n: number, at:
+ * number }[]} begun
+ */
 export function displacementOf(begun) {
   const order = begun.sort((a, b) => a.at - b.at || a.n - b.n).map(({ n }) => n);
   // The younger ones that began before, counted with a tree over the numbers.

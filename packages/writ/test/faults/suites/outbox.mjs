@@ -41,7 +41,9 @@ function shape(quick) {
   };
 }
 
-/** A run's fault must not end with its event dead: nothing is refused for good, and seldom enough. */
+/**
+ * A run's fault must not end with its event dead: nothing is refused for good, and seldom enough.
+ */
 const settings = {
   'outbox.turn_sec': 2,
   'outbox.delivery.attempts': 100,
@@ -240,7 +242,9 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   };
 }
 
-/** What happens around the relays, each after a number of answered starts. @extends {InTurn<any>} */
+/**
+ * What happens around the relays, each after a number of answered starts. @extends {InTurn<any>}
+ */
 class Outside extends InTurn {
   /** @param {Fault[]} faults @param {any} stage */
   constructor(faults, stage) {
@@ -274,7 +278,10 @@ class Outside extends InTurn {
     await place.start();
   }
 
-  /** The pool may still hold connections that the last crash has ended. @param {() => Promise<unknown>} call */
+  /**
+   * The pool may still hold connections that the last crash has ended. @param {() =>
+   * Promise<unknown>} call
+   */
   async #sure(call) {
     for (let tries = 1; ; tries++) {
       try {
@@ -304,7 +311,10 @@ async function rest(admin, progress, patienceMs) {
   }
 }
 
-/** The logs of the runs, and the ids that the record gives their events. @param {pg.Pool} admin @returns {Promise<import('./outbox/checker.mjs').Owed[]>} */
+/**
+ * The logs of the runs, and the ids that the record gives their events. @param {pg.Pool} admin
+ * @returns {Promise<import('./outbox/checker.mjs').Owed[]>}
+ */
 async function owedTo(admin) {
   const { rows } = await admin.query(`
     select e.run_id as run, e.run_seq as seq, 'dot.run.' || e.event_type as type, (left(b.batch_id::text, 30) || lpad(to_hex(f.ordinal), 6, '0')) as id

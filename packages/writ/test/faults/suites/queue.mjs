@@ -13,7 +13,10 @@ import { WorkerSlots } from '../worker-slots.mjs';
 import { OutsideFaults } from './queue/outside.mjs';
 import { orderOf, Producer } from './queue/producer.mjs';
 
-/** Which points see one passage per batch and which one per job decides how many passages to wait for. */
+/**
+ * Which points see one passage per batch and which one per job decides how many passages to wait
+ * for.
+ */
 const points = /** @type {[string, number][]} */ ([
   ['claimed', 6],
   ['started', 25],
@@ -53,7 +56,11 @@ function shape(quick) {
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
-/** @typedef {{ seed: number, quick: boolean, server: Awaited<ReturnType<typeof import('../server.mjs').startServer>>, progress: (line: string) => void, onEnd: (end: () => void) => void }} Run */
+/**
+ * @typedef {{ seed: number, quick: boolean, server: Awaited<ReturnType<typeof
+ * import('../server.mjs').startServer>>, progress: (line: string) => void, onEnd: (end: () => void)
+ * => void }} Run
+ */
 
 /** @param {Run} run */
 export async function run({ seed, quick, server, progress, onEnd }) {
@@ -69,13 +76,15 @@ export async function run({ seed, quick, server, progress, onEnd }) {
     actor: 'producer',
   });
   await writ.migrate({ enable: true });
-  // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for poison, however often.
+  // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for
+  // poison, however often.
   await admin.query(`select writ.fn_setting_set('queue.poison.crashes', '10000', 'faults')`);
 
   /** @type {string[]} */
   const findings = [];
   const onFinding = (/** @type {string} */ what) => void findings.push(what);
-  // The producer lives in this process: what Writ throws outside of every call would end a user's program, and is a finding here.
+  // The producer lives in this process: what Writ throws outside of every call would end a user's
+  // program, and is a finding here.
   const stray = (/** @type {Error} */ error) =>
     onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
   process.on('uncaughtException', stray);
@@ -165,9 +174,11 @@ export async function run({ seed, quick, server, progress, onEnd }) {
 }
 
 /**
- * Places the jobs of the run in step with its faults. The last tenth is kept for after the last fault; a trickle goes on meanwhile, so that no armed
- * fault waits for work that never comes. Answers how many jobs were asked for.
- * @param {{ jobs: number, random: ReturnType<typeof generator>, producer: Producer, slots: WorkerSlots, outside: OutsideFaults,
+ * Places the jobs of the run in step with its faults. The last tenth is kept for after the last
+ * fault; a trickle goes on meanwhile, so that no armed fault waits for work that never comes.
+ * Answers how many jobs were asked for.
+ * @param {{ jobs: number, random: ReturnType<typeof generator>, producer: Producer, slots:
+ * WorkerSlots, outside: OutsideFaults,
  *   progress: (line: string) => void, onFinding: (what: string) => void }} run
  */
 async function produce({ jobs, random, producer, slots, outside, progress, onFinding }) {
@@ -204,7 +215,10 @@ async function produce({ jobs, random, producer, slots, outside, progress, onFin
   return placed;
 }
 
-/** Puts into the database what the producer was told and what the workers began. @param {pg.Pool} admin @param {object[]} books @param {string[]} begun */
+/**
+ * Puts into the database what the producer was told and what the workers began. @param {pg.Pool}
+ * admin @param {object[]} books @param {string[]} begun
+ */
 export async function keepBooks(admin, books, begun) {
   await admin.query('insert into fault.begun (job_id) select unnest($1::uuid[])', [begun]);
   await admin.query('create index on fault.begun (job_id)');
@@ -215,7 +229,10 @@ export async function keepBooks(admin, books, begun) {
   );
 }
 
-/** What else is worth knowing about the run, counted where the checker counts. @param {pg.PoolClient} client */
+/**
+ * What else is worth knowing about the run, counted where the checker counts. @param
+ * {pg.PoolClient} client
+ */
 async function figuresOf(client) {
   const { rows } = await client.query(`
     select (select count(*)::integer from writ_data.job) as jobs, (select count(*)::integer from fault.effect) as effects,

@@ -16,7 +16,10 @@ import { OutsideFaults } from './queue/outside.mjs';
 import { plans, writing } from './runs/plans.mjs';
 import { orderOf, Starter } from './runs/starter.mjs';
 
-/** Which points see one passage per batch and which one per step decides how many passages to wait for. The turn of a projector that dies lasts for ten seconds: fewer of those. */
+/**
+ * Which points see one passage per batch and which one per step decides how many passages to wait
+ * for. The turn of a projector that dies lasts for ten seconds: fewer of those.
+ */
 const points = /** @type {[string, upTo: number, full: number][]} */ ([
   ['claimed', 4, 26],
   ['started', 25, 26],
@@ -72,14 +75,16 @@ export async function run({ seed, quick, server, progress, onEnd }) {
   await prepareRuns(admin);
   const writ = await Writ.connect({ connectionString: url, max: 8, actor: 'starter' });
   await writ.migrate({ enable: true });
-  // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for poison, however often.
+  // Here the harness kills, not the jobs: a job that was hit by chance must not be taken for
+  // poison, however often.
   await admin.query(`select writ.fn_setting_set('queue.poison.crashes', '10000', 'faults')`);
   for (const { plan: one } of Object.values(plans)) await writ.runs.register(one);
 
   /** @type {string[]} */
   const said = [];
   const onFinding = (/** @type {string} */ what) => void said.push(what);
-  // The starter lives in this process: what Writ throws outside of every call would end a user's program, and is a finding here.
+  // The starter lives in this process: what Writ throws outside of every call would end a user's
+  // program, and is a finding here.
   const stray = (/** @type {Error} */ error) =>
     onFinding(`thrown outside of every call: ${error?.stack ?? error}`);
   process.on('uncaughtException', stray);
@@ -160,7 +165,8 @@ export async function run({ seed, quick, server, progress, onEnd }) {
 
 /**
  * Starts the runs in step with the faults. Answers how many were asked for.
- * @param {{ runs: number, random: ReturnType<typeof generator>, starter: Starter, slots: WorkerSlots, outside: OutsideFaults, progress: (line: string) => void,
+ * @param {{ runs: number, random: ReturnType<typeof generator>, starter: Starter, slots:
+ * WorkerSlots, outside: OutsideFaults, progress: (line: string) => void,
  *   onFinding: (what: string) => void }} run
  */
 function start({ runs, random, starter, slots, outside, progress, onFinding }) {
@@ -189,8 +195,8 @@ function start({ runs, random, starter, slots, outside, progress, onFinding }) {
 }
 
 /**
- * Waits until every run has ended, nothing is ready, waiting or leased, and the projector has seen it
- * all, or until that stands still.
+ * Waits until every run has ended, nothing is ready, waiting or leased, and the projector has seen
+ * it all, or until that stands still.
  * @param {pg.Pool} admin @param {(line: string) => void} progress @param {number} patienceMs
  */
 export async function rest(admin, progress, patienceMs) {
@@ -209,7 +215,11 @@ export async function rest(admin, progress, patienceMs) {
   }
 }
 
-/** Offers jobs of finished runs once more, as a late delivery would: no handler may begin one. @param {pg.Pool} admin @param {string} folder @param {(line: string) => void} progress @param {(what: string) => void} onFinding */
+/**
+ * Offers jobs of finished runs once more, as a late delivery would: no handler may begin one.
+ * @param {pg.Pool} admin @param {string} folder @param {(line: string) => void} progress @param
+ * {(what: string) => void} onFinding
+ */
 async function offerAgain(admin, folder, progress, onFinding) {
   const before = new Set((await recordsOf(folder)).begun);
   const { rows } = await admin.query(
@@ -231,7 +241,10 @@ async function offerAgain(admin, folder, progress, onFinding) {
     );
 }
 
-/** Puts into the database what the starter was told and what the handlers did outside of it. @param {pg.Pool} admin @param {import('./runs/starter.mjs').Entry[]} books @param {string[][]} outside */
+/**
+ * Puts into the database what the starter was told and what the handlers did outside of it. @param
+ * {pg.Pool} admin @param {import('./runs/starter.mjs').Entry[]} books @param {string[][]} outside
+ */
 export async function keepBooks(admin, books, outside) {
   const last = Object.fromEntries(
     Object.entries(plans).map(([name, plan]) => [name, plan.last ?? null]),

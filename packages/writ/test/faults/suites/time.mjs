@@ -6,8 +6,9 @@
 //
 // After every jump work without a due time has to be done within minutes: nothing stands still. A
 // delayed job is early by no more than the clock jumped. A soak lasts as long as was approved, by a
-// clock that nobody moves. What is late because the clock was set back is done once that clock comes
-// to its due time; at the end the clock is past all of them, and the checkers of each layer count.
+// clock that nobody moves. What is late because the clock was set back is done once that clock
+// comes to its due time; at the end the clock is past all of them, and the checkers of each layer
+// count.
 import { join } from 'node:path';
 import pg from 'pg';
 import { Writ } from '../../../dist/index.js';
@@ -40,7 +41,10 @@ const kept = [
 ];
 
 /** @typedef {Jobs | Runs | Changes | Governors} Scene */
-/** A jump away, and back again; `at` is where it leads over. @typedef {{ name: string, by: number | ((now: number) => number), over?: number, stays?: boolean, idle?: boolean }} Trip */
+/**
+ * A jump away, and back again; `at` is where it leads over. @typedef {{ name: string, by: number |
+ * ((now: number) => number), over?: number, stays?: boolean, idle?: boolean }} Trip
+ */
 
 /** @param {ReturnType<typeof generator>} random @param {boolean} quick @returns {Trip[]} */
 function tripsOf(random, quick) {
@@ -257,7 +261,10 @@ async function close(scene) {
   await scene.ground.admin.end();
 }
 
-/** A few workers die of a kill besides, so that leases run out by a clock that moves. @param {ReturnType<typeof generator>} random */
+/**
+ * A few workers die of a kill besides, so that leases run out by a clock that moves. @param
+ * {ReturnType<typeof generator>} random
+ */
 const kills = (random) =>
   Array.from({ length: 3 }, () => ({
     point: 'started',

@@ -1,4 +1,7 @@
-/** What an applier holds on to while a database plays its jobs in another order, or under other names. */
+/**
+ * What an applier holds on to while a database plays its jobs in another order, or under other
+ * names.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   Approved,

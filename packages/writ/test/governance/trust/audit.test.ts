@@ -1,4 +1,7 @@
-/** What an auditor repeats of governance from an export alone: approvals, applications, bounds of templates, and governed values. */
+/**
+ * What an auditor repeats of governance from an export alone: approvals, applications, bounds of
+ * templates, and governed values.
+ */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {

@@ -1,4 +1,6 @@
-/** An applier and an auditor judge a change by what persons have signed, whatever the database says. */
+/**
+ * An applier and an auditor judge a change by what persons have signed, whatever the database says.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

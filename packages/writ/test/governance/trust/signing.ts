@@ -105,7 +105,10 @@ type Case = Partial<Omit<Parameters<typeof judge>[0], 'document' | 'signatures'>
   readonly signatures?: readonly SignatureRow[];
 };
 
-/** Judges the document, signed by ada unless somebody else is named, with a trust file unless another trust is given. */
+/**
+ * Judges the document, signed by ada unless somebody else is named, with a trust file unless
+ * another trust is given.
+ */
 export const judged = ({ document: of = document, by = ['ada'], signatures, ...more }: Case = {}) =>
   judge({
     trust: trustFile(),

@@ -1,4 +1,7 @@
-/** A real Alertmanager, as Debian has it: what it sends is what we take, and a governor decides about it. */
+/**
+ * A real Alertmanager, as Debian has it: what it sends is what we take, and a governor decides
+ * about it.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,4 +1,7 @@
-/** Whatever somebody sends, the listener answers it or hangs up, goes on, and fails at nothing. The seed is fixed, so that a failure can be seen again. */
+/**
+ * Whatever somebody sends, the listener answers it or hangs up, goes on, and fails at nothing. The
+ * seed is fixed, so that a failure can be seen again.
+ */
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** The listener on a real port: what it answers, what it writes before it answers, what it does not read, and how it ends. */
+/**
+ * The listener on a real port: what it answers, what it writes before it answers, what it does not
+ * read, and how it ends.
+ */
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';

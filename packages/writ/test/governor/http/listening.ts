@@ -1,4 +1,7 @@
-/** A listener on a port of this machine, with an intake that does as it is told, and what it was told of. It ends with the test. */
+/**
+ * A listener on a port of this machine, with an intake that does as it is told, and what it was
+ * told of. It ends with the test.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';

@@ -30,7 +30,10 @@ interface Changed {
 
 type Sent = { headers: Record<string, string>; body: Buffer };
 
-/** A request that is right in every way, but for what is given. A header that is undefined is left out. */
+/**
+ * A request that is right in every way, but for what is given. A header that is undefined is left
+ * out.
+ */
 export function signed(body: Body = signal, changed: Changed = {}): Sent {
   const bytes = bytesOf(body);
   const at = changed.at ?? String(now / 1_000);

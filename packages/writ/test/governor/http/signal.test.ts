@@ -1,4 +1,7 @@
-/** The contract of signals by HTTP, row by row, and in its order: a request that is wrong in two ways hears of the first. */
+/**
+ * The contract of signals by HTTP, row by row, and in its order: a request that is wrong in two
+ * ways hears of the first.
+ */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** A row of the governor's table: a way into the state, the event, and what has to become of it. And the ways themselves. */
+/**
+ * A row of the governor's table: a way into the state, the event, and what has to become of it. And
+ * the ways themselves.
+ */
 import { expect } from 'vitest';
 import type { ReceiptDraft, State } from '../../../src/governor/decision.js';
 import {

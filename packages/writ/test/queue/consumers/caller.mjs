@@ -1,4 +1,5 @@
-// Follows the log in small steps until it is killed, says so after each, and waits to be told to go on.
+// Follows the log in small steps until it is killed, says so after each, and waits to be told to go
+// on.
 import { once } from 'node:events';
 import pg from 'pg';
 

@@ -16,7 +16,10 @@ const put = (consumer: string, change: object = {}): Promise<Answer> =>
     actor: 'test',
     ...change,
   });
-/** Transactions are numbered per server: those of other databases hold the log back too, and here other tests run beside. */
+/**
+ * Transactions are numbered per server: those of other databases hold the log back too, and here
+ * other tests run beside.
+ */
 const settled = () =>
   until(async () => {
     const [row] = await gates.db.query(
@@ -254,7 +257,8 @@ test('a consumer whose jobs are refused waits alone, says why, and goes on when 
   const refused = [
     { consumer: 'auditor', reason: 'payload_too_large', detail: expect.any(String) },
   ];
-  // The other one has more to read, if both were registered at the same place of the log; the refused one asks for nothing.
+  // The other one has more to read, if both were registered at the same place of the log; the
+  // refused one asks for nothing.
   let answer = await follow(2);
   expect(answer).toMatchObject({ jobs: 0, refused });
   while (answer.more) answer = await follow(2);

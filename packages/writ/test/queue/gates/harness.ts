@@ -1,6 +1,7 @@
 /**
- * The gates as SQL sees them, for tests: a database of its own per test, calls by parameter names, and the promise that is easiest to
- * break and hardest to notice, "refused, and nothing changed", checked against the contents of every table rather than a sample of them.
+ * The gates as SQL sees them, for tests: a database of its own per test, calls by parameter names,
+ * and the promise that is easiest to break and hardest to notice, "refused, and nothing changed",
+ * checked against the contents of every table rather than a sample of them.
  */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
@@ -39,12 +40,15 @@ export interface DatabaseError {
 export const stranger = '6f1e2d3c-4b5a-4978-8675-94a3b2c1d0e9';
 
 /**
- * Every table of the store with its rows as text, in an order of their own: equal before and after means that nothing changed. Partitions are seen
- * through their table. What the clockwork remembers from one turn to the next, of itself or of a lane, is left out: it says nothing about a job. So are the
- * rows of the record that only say that a call was refused; test/queue/refused-calls.test.ts is about those.
+ * Every table of the store with its rows as text, in an order of their own: equal before and after
+ * means that nothing changed. Partitions are seen through their table. What the clockwork remembers
+ * from one turn to the next, of itself or of a lane, is left out: it says nothing about a job. So
+ * are the rows of the record that only say that a call was refused;
+ * test/queue/refused-calls.test.ts is about those.
  */
 export async function contents(db: Pick<TestDatabase, 'query'>): Promise<Record<string, string[]>> {
-  // To plan a query over every table and each day of it takes longer than to run it, and most have never had a row.
+  // To plan a query over every table and each day of it takes longer than to run it, and most have
+  // never had a row.
   const tables =
     await db.query(`select relname as name, pg_relation_size(c.oid) + (select coalesce(sum(pg_relation_size(t.relid)), 0) from pg_partition_tree(c.oid) t) > 0 as used
     from pg_class c where relnamespace = 'writ_data'::regnamespace and relkind in ('r', 'p') and not relispartition and relname <> 'clockwork' order by 1`);
@@ -68,7 +72,10 @@ const compared: Record<string, string> = {
   event_batch: `(select * from writ_data.event_batch where note is null or note not like 'refused: %' or subjects <> '{}' or types <> '{}')`,
 };
 
-/** What differs between two looks at the contents, by table: `-` for rows that went, `+` for rows that came. */
+/**
+ * What differs between two looks at the contents, by table: `-` for rows that went, `+` for rows
+ * that came.
+ */
 export function changes(
   before: Record<string, string[]>,
   after: Record<string, string[]>,
@@ -233,7 +240,10 @@ export class Gates {
     });
   }
 
-  /** The gate refuses, with whichever code of the registry, and nothing changed. Raising what PostgreSQL says is no refusal. */
+  /**
+   * The gate refuses, with whichever code of the registry, and nothing changed. Raising what
+   * PostgreSQL says is no refusal.
+   */
   async refusesCoded(gate: string, parameters: Row = {}): Promise<void> {
     const answer = await this.unchanged(() =>
       this.call(gate, parameters).catch((error: DatabaseError) => error),
@@ -264,7 +274,10 @@ export class Gates {
   }
 }
 
-/** Gates on a fresh database for each test of a file. The answer stands for whichever database the running test has. */
+/**
+ * Gates on a fresh database for each test of a file. The answer stands for whichever database the
+ * running test has.
+ */
 export function freshGates(): Gates {
   let current: Gates | undefined;
   beforeEach(async () => {
@@ -286,8 +299,8 @@ export function sharedGates(prepare?: (gates: Gates) => Promise<unknown>): Gates
 }
 
 /**
- * Gates on one database for a whole file, each test in a transaction that is rolled back, which makes hundreds of them a matter of
- * seconds. Not for tests that need a second connection.
+ * Gates on one database for a whole file, each test in a transaction that is rolled back, which
+ * makes hundreds of them a matter of seconds. Not for tests that need a second connection.
  */
 export function rolledBackGates(): Gates {
   let db: TestDatabase | undefined;

@@ -64,7 +64,9 @@ test('a crash is charged, but never takes the last attempt', async () => {
   expect(await gates.statusOf(id)).toBe('queued');
 });
 
-/** One claim of a worker that dies: its jobs are taken back, and claimable again without a delay. */
+/**
+ * One claim of a worker that dies: its jobs are taken back, and claimable again without a delay.
+ */
 async function crash(parameters: Row) {
   const { ids } = await gates.claim({ start: 10, limit: 10, ...parameters });
   await gates.db.clock.advance('31s');

@@ -1,4 +1,7 @@
-/** The status of a workflow is nowhere stored: it is what its jobs have come to, whatever brought them there. */
+/**
+ * The status of a workflow is nowhere stored: it is what its jobs have come to, whatever brought
+ * them there.
+ */
 import { expect, test } from 'vitest';
 import { type Answer, rolledBackGates } from '../gates/harness.js';
 

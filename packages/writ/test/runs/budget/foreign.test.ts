@@ -1,4 +1,7 @@
-/** The write budget of events that another engine tells: what it is told, what the log has meanwhile and afterwards, event class by event class. */
+/**
+ * The write budget of events that another engine tells: what it is told, what the log has meanwhile
+ * and afterwards, event class by event class.
+ */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +52,10 @@ const failure = {
 };
 const completed = step('StepCompleted', { artifacts: [] });
 
-/** Every class of events: what comes before it in the log, and whether it may be in the log later than it happened. */
+/**
+ * Every class of events: what comes before it in the log, and whether it may be in the log later
+ * than it happened.
+ */
 const classes: { event: AppendedEvent; before: AppendedEvent[]; failsOpen?: true }[] = [
   { event: runStarted, before: [] },
   { event: step('StepStarted'), before: [runStarted], failsOpen: true },
@@ -91,7 +97,10 @@ async function warm(
 
 /** A budget for what is about something else: no machine is as slow as that. */
 const patience = 10_000;
-/** One in which the database has done what nobody hears of, although the machine stood still for a moment. */
+/**
+ * One in which the database has done what nobody hears of, although the machine stood still for a
+ * moment.
+ */
 const enough = 1_500;
 
 describe.each(ways)('with %s', (way) => {
@@ -279,7 +288,8 @@ describe('what was spooled', () => {
 
   test('and will never be in the log is kept aside with the reason, and said', async () => {
     const { runId, writ, spool } = await spoolOne();
-    await s.onlooker.runs.append(runId, { eventType: 'RunCancelled' }); // nothing tells that the step ever ended
+    // nothing tells that the step ever ended
+    await s.onlooker.runs.append(runId, { eventType: 'RunCancelled' });
     const warnings: Error[] = [];
     const hear = (warning: Error) => warnings.push(warning);
     process.on('warning', hear);
@@ -333,7 +343,8 @@ test('calls to a database that is stuck do not pile up in it', async () => {
     );
     expect(await backends()).toBeLessThanOrEqual(4);
   }
-  await until(async () => (await backends()) === 0); // with the lock still held: the server has given up by itself
+  // with the lock still held: the server has given up by itself
+  await until(async () => (await backends()) === 0);
   await s.quick();
   expect(await s.log(runId)).toEqual(['RunStarted']);
 });
@@ -388,7 +399,8 @@ test('closing does not wait for what was not answered in time', async () => {
   expect(await codeOf(writ.runs.append(runId, step('StepStarted')))).toBe('WRITE_BUDGET_EXCEEDED');
   const began = performance.now();
   await writ.close();
-  expect(performance.now() - began).toBeLessThan(5_000); // its connection would be kept for ten budgets
+  // its connection would be kept for ten budgets
+  expect(performance.now() - began).toBeLessThan(5_000);
 });
 
 test('three seconds unless another budget is given', { timeout: 15_000 }, async () => {

@@ -1,4 +1,7 @@
-/** Another engine is killed at every place between the spool and the log: nothing is missing then, and nothing is there twice. */
+/**
+ * Another engine is killed at every place between the spool and the log: nothing is missing then,
+ * and nothing is there twice.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -71,7 +74,8 @@ test('killed with everything in the spool, before the database is back', {
 test('killed when the log has it, and the spool does not know', { timeout: 30_000 }, async () => {
   const { runId, spool, dying } = await withSpooledSteps();
   s.wire.cut();
-  s.wire.holdAnswersTo('fn_run_append'); // it merges by itself: the append happens, and it never hears of it
+  // it merges by itself: the append happens, and it never hears of it
+  s.wire.holdAnswersTo('fn_run_append');
   await until(async () => (await s.log(runId)).includes('StepStarted a'));
   await dying.kill();
   s.wire.cut();

@@ -1,4 +1,7 @@
-/** The write budget of the native engine: what a handler is told, what has begun, and what the log has, while the database is slow and when it is quick again. */
+/**
+ * The write budget of the native engine: what a handler is told, what has begun, and what the log
+ * has, while the database is slow and when it is quick again.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import {

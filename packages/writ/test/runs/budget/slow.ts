@@ -1,6 +1,7 @@
 /**
- * A database that is slow on purpose, in the ways that it gets slow: somebody has a lock on what is to be written, its answers do not come, what it is asked does not
- * arrive, or it is not there at all.
+ * A database that is slow on purpose, in the ways that it gets slow: somebody has a lock on what is
+ * to be written, its answers do not come, what it is asked does not arrive, or it is not there at
+ * all.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach } from 'vitest';

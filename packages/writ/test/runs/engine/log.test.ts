@@ -34,7 +34,8 @@ test('numbers are dense from one, whoever appends, and each event happens once',
 }, async () => {
   for (const runId of await fanned(4)) {
     const events = await allEvents(s.writ, runId);
-    // RunStarted and RunCompleted; a start and an end of 12 steps, of the list and of each of its elements.
+    // RunStarted and RunCompleted; a start and an end of 12 steps, of the list and of each of its
+    // elements.
     expect(events.map(({ runSeq }) => runSeq)).toEqual(
       Array.from({ length: 2 + 2 * (12 + 1 + 60) }, (_, n) => n + 1),
     );

@@ -22,7 +22,10 @@ const sweep = () =>
     ({ cleaned }) => cleaned,
   );
 
-/** A run that has reserved something and waits, forty days later; and what its later steps are given. */
+/**
+ * A run that has reserved something and waits, forty days later; and what its later steps are
+ * given.
+ */
 async function fortyDaysLater() {
   const given: unknown[] = [];
   const run = await s.writ.start(plan, {});

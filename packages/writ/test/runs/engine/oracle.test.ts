@@ -1,6 +1,7 @@
 /**
- * Random plans with random failures and random commands, executed by the database; then every log is held against the rules of its plan by the
- * independent check, and every snapshot of the projector against a fresh reduction. WRIT_TEST_SEED begins elsewhere, WRIT_TEST_RUNS makes more.
+ * Random plans with random failures and random commands, executed by the database; then every log
+ * is held against the rules of its plan by the independent check, and every snapshot of the
+ * projector against a fresh reduction. WRIT_TEST_SEED begins elsewhere, WRIT_TEST_RUNS makes more.
  */
 import { expect, test } from 'vitest';
 import {
@@ -34,7 +35,10 @@ interface Play {
 const chance = (text: string, of: number) =>
   new Dice([...text].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) >>> 0, 7)).chance(of);
 
-/** Sends what a person might. What the state of the run does not allow is refused, and that is right too. */
+/**
+ * Sends what a person might. What the state of the run does not allow is refused, and that is right
+ * too.
+ */
 async function command({ plan, dice, runId }: Play): Promise<void> {
   const { runs } = s.writ;
   const stepId = dice.pick(plan.document.steps).id;
@@ -114,7 +118,8 @@ test(`the logs of ${count} random plans from seed ${firstSeed} have no fault, an
   await s.work(handlers, { concurrency: 3, batch: 4 });
   const conductor = new Dice(firstSeed);
   for (let turn = 0; turn < count * 4; turn++) await command(conductor.pick(plays));
-  // From now on people only help: what is paused goes on, what failed is tried again or skipped, what is waited for comes.
+  // From now on people only help: what is paused goes on, what failed is tried again or skipped,
+  // what is waited for comes.
   const open = async () =>
     new Set(
       (await s.db.query('select run_id from writ.run where ended_at is null')).map(({ run_id }) =>

@@ -45,7 +45,10 @@ const facts = async (type: string) =>
     )
   ).length;
 
-/** A run that has ended, and whose worker has gone. What other databases of this server have open holds projectors up: it is over. */
+/**
+ * A run that has ended, and whose worker has gone. What other databases of this server have open
+ * holds projectors up: it is over.
+ */
 async function endedRun(): Promise<string> {
   const { runId } = await s.writ.start(plan, {});
   const worker = await s.work([act.handle(() => undefined)]);

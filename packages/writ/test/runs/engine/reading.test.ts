@@ -1,4 +1,6 @@
-/** `writ.runs` and `writ.plans` as readers: pages, filters, tenants, and one whole look at a run. */
+/**
+ * `writ.runs` and `writ.plans` as readers: pages, filters, tenants, and one whole look at a run.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { uuidv7 } from '../../../src/database/uuid.js';
 import type { Page, RunEvent } from '../../../src/index.js';

@@ -1,4 +1,7 @@
-/** Which role may do what with runs. That each may call what its files say, and nothing else, is tried for every gate in test/database/roles.test.ts. */
+/**
+ * Which role may do what with runs. That each may call what its files say, and nothing else, is
+ * tried for every gate in test/database/roles.test.ts.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { defineJob, definePlan, Writ } from '../../../src/index.js';

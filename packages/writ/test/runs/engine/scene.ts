@@ -1,6 +1,7 @@
 /**
- * A database, a connection and workers for one test of the engine. When the test has ended, the logs of all its runs are held against the rules of
- * their plans by the independent check, and no worker may have had trouble: a test that looks at one thing still fails if another went wrong.
+ * A database, a connection and workers for one test of the engine. When the test has ended, the
+ * logs of all its runs are held against the rules of their plans by the independent check, and no
+ * worker may have had trouble: a test that looks at one thing still fails if another went wrong.
  */
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { HandledJob, RunSnapshot, Worker, WorkerOptions, Writ } from '../../../src/index.js';
@@ -26,7 +27,10 @@ export interface Scene {
   unchecked(): void;
 }
 
-/** In words, with the attempt where it is not the first. Numbers of pauses and ids of signals are left out. */
+/**
+ * In words, with the attempt where it is not the first. Numbers of pauses and ids of signals are
+ * left out.
+ */
 export function line({ eventType, stepId, logicalAttemptId, eventData }: RunEvent): string {
   if (stepId === 'RUN')
     return eventType.startsWith('Signal')
@@ -44,7 +48,10 @@ export async function allEvents(writ: Writ, runId: string): Promise<RunEvent[]> 
   }
 }
 
-/** The outputs of the steps of a run, as the executions have them; that of a step over a list is the list of its elements'. */
+/**
+ * The outputs of the steps of a run, as the executions have them; that of a step over a list is the
+ * list of its elements'.
+ */
 export async function outputsOf(
   db: TestDatabase,
   runId: string,

@@ -1,4 +1,7 @@
-/** Signals: each is decided once, recorded before it is applied, and refused with nothing changed where it does not fit. */
+/**
+ * Signals: each is decided once, recorded before it is applied, and refused with nothing changed
+ *          where it does not fit.
+ */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../../src/database/uuid.js';

@@ -1,4 +1,7 @@
-/** What was done is undone when a run fails or is cancelled: the newest first, one after the other, each on the record. */
+/**
+ * What was done is undone when a run fails or is cancelled: the newest first, one after the other,
+ * each on the record.
+ */
 import { describe, expect, test } from 'vitest';
 import { defineJob, definePlan, PermanentFailure } from '../../../src/index.js';
 import { scene } from './scene.js';

@@ -1,4 +1,7 @@
-/** Plans that are built in TypeScript: what is written is what the document says, and what cannot be run is refused where it is defined. */
+/**
+ * Plans that are built in TypeScript: what is written is what the document says, and what cannot be
+ * run is refused where it is defined.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineJob } from '../../../src/queue/job.js';

@@ -1,4 +1,6 @@
-/** One plan has one hash; another plan has another; and a reference is believed only by its content. */
+/**
+ * One plan has one hash; another plan has another; and a reference is believed only by its content.
+ */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** The order of a plan's steps: valid whatever was given, and the given one wherever that is possible. */
+/**
+ * The order of a plan's steps: valid whatever was given, and the given one wherever that is
+ * possible.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PlanStep } from '../../../src/runs/plans/document.js';

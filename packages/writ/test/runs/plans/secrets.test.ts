@@ -1,4 +1,7 @@
-/** Plans are stored and shown, so what looks like a secret does not get in: by its name or by its form, and it is not repeated in the refusal. */
+/**
+ * Plans are stored and shown, so what looks like a secret does not get in: by its name or by its
+ * form, and it is not repeated in the refusal.
+ */
 import { describe, expect, test } from 'vitest';
 import { WritRefusal } from '../../../src/errors/index.js';
 import { secretIn } from '../../../src/runs/plans/secrets.js';

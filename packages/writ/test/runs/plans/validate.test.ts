@@ -1,4 +1,7 @@
-/** What is a plan and what is not, and that people are told so in words: the step, the field, and what would be right. */
+/**
+ * What is a plan and what is not, and that people are told so in words: the step, the field, and
+ * what would be right.
+ */
 import { describe, expect, test } from 'vitest';
 import { WritRefusal } from '../../../src/errors/index.js';
 import { planSchema } from '../../../src/runs/plans/schema.js';

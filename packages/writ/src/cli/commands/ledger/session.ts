@@ -43,7 +43,10 @@ export function listed(given: readonly string[] | undefined, variable: string): 
     .filter((text) => text !== '');
 }
 
-/** Public keys as they were given. The text of one that is none is not shown: it may be a private one. */
+/**
+ * Public keys as they were given. The text of one that is none is not shown: it may be a private
+ * one.
+ */
 export function publicKeys(texts: readonly string[], option = '--key'): readonly string[] {
   for (const text of texts) {
     if (/PRIVATE\+KEY/.test(text)) {
@@ -90,7 +93,8 @@ export function checkpoints(texts: readonly string[], option: string): Promise<s
           `${place.name} holds no checkpoint.`,
           `Check the path or address that you gave with ${option}.`,
         );
-      parseCheckpoint(parseNote(note).text); // a mistake of the caller is said before anything is looked at
+      // a mistake of the caller is said before anything is looked at
+      parseCheckpoint(parseNote(note).text);
       return note;
     }),
   );

@@ -1,4 +1,7 @@
-/** `writ ledger verify`: the check that an auditor makes, of an export without any database, or of the database itself. */
+/**
+ * `writ ledger verify`: the check that an auditor makes, of an export without any database, or of
+ * the database itself.
+ */
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WritError } from '../../../errors/index.js';
@@ -182,7 +185,9 @@ interface Audit {
   audited?: Audited;
 }
 
-/** A verdict, with a word on keys where nobody gave any. `replays` hears the receipts on the way. */
+/**
+ * A verdict, with a word on keys where nobody gave any. `replays` hears the receipts on the way.
+ */
 export async function check(
   read: Reader,
   known: Known,
@@ -218,7 +223,9 @@ export async function check(
   }
 }
 
-/** The keys that an export lists. What is no key is left out: then nobody who is known has signed. */
+/**
+ * The keys that an export lists. What is no key is left out: then nobody who is known has signed.
+ */
 async function ownKeys(read: Reader): Promise<string[]> {
   let keys: unknown;
   try {

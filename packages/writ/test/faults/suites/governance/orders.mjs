@@ -4,9 +4,18 @@ import { configure, enable, recordSignal, soak } from '../../../../dist/index.js
 import { flag } from './steps.mjs';
 
 /** @typedef {import('../../../../dist/index.js').ChangeStep} ChangeStep */
-/** What is done to it besides: a probe that is asked, health that falls or flaps, a stop, a cancellation, another hand, a verdict that is withheld, a rollback that is stuck. */
-/** @typedef {'probe' | 'falls' | 'flaps' | 'stop' | 'cancel' | 'meddle' | 'withhold' | 'stuck'} Trouble */
-/** @typedef {{ share: number, ends: string[], trouble?: Trouble, person?: true, maxDuration?: '1s', outside?: 'lost' | 'flaky' | 'plain', steps: (n: number) => ChangeStep[] }} Kind */
+/**
+ * What is done to it besides: a probe that is asked, health that falls or flaps, a stop, a
+ * cancellation, another hand, a verdict that is withheld, a rollback that is stuck.
+ */
+/**
+ * @typedef {'probe' | 'falls' | 'flaps' | 'stop' | 'cancel' | 'meddle' | 'withhold' | 'stuck'}
+ * Trouble
+ */
+/**
+ * @typedef {{ share: number, ends: string[], trouble?: Trouble, person?: true, maxDuration?: '1s',
+ * outside?: 'lost' | 'flaky' | 'plain', steps: (n: number) => ChangeStep[] }} Kind
+ */
 
 const at = (/** @type {number} */ n) => ({ cap: `cap-${n}`, conf: `conf-${n}` });
 const change = (/** @type {number} */ n) => {
@@ -146,7 +155,11 @@ const well = bag.filter(
   (name) => kinds[name]?.ends.length === 1 && kinds[name]?.ends[0] === 'COMPLETED',
 );
 
-/** @typedef {{ n: number, name: string, kind: Kind, steps: ChangeStep[], scope: string[], before: Record<string, unknown>, after: Record<string, unknown>, afterMs: number, resolve: 'PASS' | 'FAIL' | undefined, twoApprove: boolean }} Order */
+/**
+ * @typedef {{ n: number, name: string, kind: Kind, steps: ChangeStep[], scope: string[], before:
+ * Record<string, unknown>, after: Record<string, unknown>, afterMs: number, resolve: 'PASS' |
+ * 'FAIL' | undefined, twoApprove: boolean }} Order
+ */
 
 /** What stands at the targets before. @param {number} n */
 const beforeOf = (n) => ({
@@ -155,7 +168,10 @@ const beforeOf = (n) => ({
   [`conf-${n}#gone`]: 'x',
 });
 
-/** First each kind once, and one that ends well after each; then by their shares. @param {ReturnType<import('../../plan.mjs').generator>} random @param {number} n @returns {Order} */
+/**
+ * First each kind once, and one that ends well after each; then by their shares. @param
+ * {ReturnType<import('../../plan.mjs').generator>} random @param {number} n @returns {Order}
+ */
 export function orderOf(random, n) {
   const name =
     n > 2 * all.length ? random.pick(bag) : n % 2 ? String(all[(n - 1) / 2]) : random.pick(well);

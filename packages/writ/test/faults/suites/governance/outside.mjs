@@ -58,7 +58,10 @@ export class OutsideWorld {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** @param {import('node:http').IncomingMessage} request @returns {Promise<[status: number, value: unknown]>} */
+  /**
+   * @param {import('node:http').IncomingMessage} request @returns {Promise<[status: number, value:
+   * unknown]>}
+   */
   async #answer(request) {
     const [, place, name = ''] = String(request.url).split('/');
     if (place === 'health') {

@@ -7,7 +7,10 @@ import { isOutage } from '../../outage.mjs';
 import { flag } from './steps.mjs';
 
 /** @typedef {import('./orders.mjs').Order} Order */
-/** @typedef {{ contract_id: string, job_id: string | null, name: string, n: number, ends: string[], person: boolean, meddled: boolean, retried: boolean, before: object, after: object }} Entry */
+/**
+ * @typedef {{ contract_id: string, job_id: string | null, name: string, n: number, ends: string[],
+ * person: boolean, meddled: boolean, retried: boolean, before: object, after: object }} Entry
+ */
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 const people = /** @type {const} */ ({
@@ -30,7 +33,10 @@ export class Proposer {
   /** Keys of principals by their names. @type {Record<string, string>} */
   keys = {};
 
-  /** @param {import('../../../../dist/index.js').Writ} writ @param {import('pg').Pool} admin @param {import('./outside.mjs').OutsideWorld} world */
+  /**
+   * @param {import('../../../../dist/index.js').Writ} writ @param {import('pg').Pool} admin @param
+   * {import('./outside.mjs').OutsideWorld} world
+   */
   constructor(writ, admin, world) {
     this.writ = writ;
     this.admin = admin;
@@ -105,7 +111,10 @@ export class Proposer {
     }
   }
 
-  /** A probe that has answered once, so that the change may be proposed. @param {string} capability @param {number} n */
+  /**
+   * A probe that has answered once, so that the change may be proposed. @param {string} capability
+   * @param {number} n
+   */
   async #probe(capability, n) {
     const probe = {
       name: `up-${n}`,
@@ -226,7 +235,11 @@ export class Proposer {
       if (Date.now() > giveUpAt) throw new Error(`it did not come to that: ${holds}`);
   }
 
-  /** Repeats a call until the server answers it. A refusal that says that it was done before is an answer, too. @template T @param {() => Promise<T>} call @param {string[]} [done] @returns {Promise<T>} */
+  /**
+   * Repeats a call until the server answers it. A refusal that says that it was done before is an
+   * answer, too. @template T @param {() => Promise<T>} call @param {string[]} [done] @returns
+   * {Promise<T>}
+   */
   async #sure(call, done = []) {
     for (;;) {
       try {

@@ -6,7 +6,10 @@ import { defineStep, PermanentFailure } from '../../../../dist/index.js';
 
 const place = (/** @type {string} */ key) => `${process.env.WRIT_FAULTS_OUTSIDE}/flags/${key}`;
 
-/** @param {string} key @param {{ effect: string, value: unknown, undo: boolean }} what @param {AbortSignal} signal */
+/**
+ * @param {string} key @param {{ effect: string, value: unknown, undo: boolean }} what @param
+ * {AbortSignal} signal
+ */
 async function put(key, what, signal) {
   const { status } = await fetch(place(key), { method: 'PUT', body: JSON.stringify(what), signal });
   if (status === 409) throw new PermanentFailure(`${key} was refused`);

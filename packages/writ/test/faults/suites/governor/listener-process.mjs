@@ -33,7 +33,10 @@ process.on(
 process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);
 
-/** The server may be down at this moment, or the port not yet free. @template T @param {() => Promise<T>} make @returns {Promise<T>} */
+/**
+ * The server may be down at this moment, or the port not yet free. @template T @param {() =>
+ * Promise<T>} make @returns {Promise<T>}
+ */
 async function insistently(make) {
   for (;;) {
     try {

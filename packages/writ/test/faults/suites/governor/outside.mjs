@@ -7,19 +7,28 @@ import { policyFor } from './stage.mjs';
 
 /** @typedef {import('../../plan.mjs').Fault} Fault */
 /**
- * @typedef {{ server: { crash(downMs: number): Promise<void> }, admin: import('pg').Pool, writ: import('../../../../dist/index.js').Writ, key: string, subjects: readonly import('./stage.mjs').Subject[], awayMs: number, backMs: number,
- *   random: ReturnType<typeof import('../../plan.mjs').generator>, onFault: (fault: Fault) => void, onFinding: (what: string) => void }} Stage
+ * @typedef {{ server: { crash(downMs: number): Promise<void> }, admin: import('pg').Pool, writ:
+ * import('../../../../dist/index.js').Writ, key: string, subjects: readonly
+ * import('./stage.mjs').Subject[], awayMs: number, backMs: number,
+ *   random: ReturnType<typeof import('../../plan.mjs').generator>, onFault: (fault: Fault) => void,
+ *   onFinding: (what: string) => void }} Stage
  */
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
-/** The clock of the gates, which is ahead of the machine's by so much. @param {import('pg').Pool} admin @param {number} aheadMs */
+/**
+ * The clock of the gates, which is ahead of the machine's by so much. @param {import('pg').Pool}
+ * admin @param {number} aheadMs
+ */
 export const setClock = (admin, aheadMs) =>
   admin.query(
     `create or replace function writ.now() returns timestamptz language sql volatile as $$ select pg_catalog.clock_timestamp() + interval '${aheadMs} milliseconds' $$`,
   );
 
-/** The server may be down at this moment. @template T @param {() => Promise<T>} call @returns {Promise<T>} */
+/**
+ * The server may be down at this moment. @template T @param {() => Promise<T>} call @returns
+ * {Promise<T>}
+ */
 export async function insistently(call) {
   for (let tries = 1; ; tries++) {
     try {
@@ -90,7 +99,8 @@ export class Outside extends InTurn {
             { tenant, as: key },
           );
       } catch (error) {
-        if (/** @type {{ code?: string }} */ (error).code !== 'policy_not_found') throw error; // it was withdrawn before
+        // it was withdrawn before
+        if (/** @type {{ code?: string }} */ (error).code !== 'policy_not_found') throw error;
       }
     });
   }
@@ -110,7 +120,9 @@ export class Outside extends InTurn {
     }
   }
 
-  /** A person who looks now and then. What was given up is seen to when nothing undoes it any more. */
+  /**
+   * A person who looks now and then. What was given up is seen to when nothing undoes it any more.
+   */
   async look() {
     const { admin, writ, key } = this.stage;
     const { rows } = await admin.query(
@@ -125,7 +137,8 @@ export class Outside extends InTurn {
         });
         this.acknowledged[cause] = (this.acknowledged[cause] ?? 0) + 1;
       } catch (error) {
-        if (/** @type {{ code?: string }} */ (error).code !== 'cause_not_found') throw error; // the last word has been heard meanwhile
+        // the last word has been heard meanwhile
+        if (/** @type {{ code?: string }} */ (error).code !== 'cause_not_found') throw error;
       }
     }
   }

@@ -3,12 +3,19 @@
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'node:http';
 
-/** What it was answered in the end: 200, 202, 429, or 503 with a receipt. @typedef {{ id: string, tenant: string, sku: string, status: number, receipt_id: string | null, arrival_seq: number | null, tries: number }} Entry */
+/**
+ * What it was answered in the end: 200, 202, 429, or 503 with a receipt. @typedef {{ id: string,
+ * tenant: string, sku: string, status: number, receipt_id: string | null, arrival_seq: number |
+ * null, tries: number }} Entry
+ */
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
 export class Sender {
-  /** @param {{ ports: number[], secret: string, token: string, onFinding: (what: string) => void }} options */
+  /**
+   * @param {{ ports: number[], secret: string, token: string, onFinding: (what: string) => void }}
+   * options
+   */
   constructor({ ports, secret, token, onFinding }) {
     this.ports = ports;
     this.secret = secret;
@@ -26,7 +33,10 @@ export class Sender {
     return this.books.length;
   }
 
-  /** @param {{ tenant: string, sku: string }} governor @param {string} id @param {number} value @param {() => void} done */
+  /**
+   * @param {{ tenant: string, sku: string }} governor @param {string} id @param {number} value
+   * @param {() => void} done
+   */
   async place({ tenant, sku }, id, value, done) {
     this.open++;
     const body = Buffer.from(
@@ -74,7 +84,10 @@ export class Sender {
     done();
   }
 
-  /** @param {number} port @param {string} path @param {string} id @param {Buffer} body @returns {Promise<{ status: number, answer?: any }>} */
+  /**
+   * @param {number} port @param {string} path @param {string} id @param {Buffer} body @returns
+   * {Promise<{ status: number, answer?: any }>}
+   */
   #post(port, path, id, body) {
     const at = String(Math.floor(Date.now() / 1_000));
     const signature = createHmac('sha256', this.secret)

@@ -5,7 +5,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { generator } from '../../plan.mjs';
 
-/** `of`: of an undoing, what is undone. @typedef {{ tenant: string, key: string, of: string | null, did: boolean, status: number }} Call */
+/**
+ * `of`: of an undoing, what is undone. @typedef {{ tenant: string, key: string, of: string | null,
+ * did: boolean, status: number }} Call
+ */
 
 /** @param {import('node:http').IncomingMessage} request */
 async function bodyOf(request) {

@@ -6,7 +6,10 @@ import { relieve } from './actions.mjs';
 /** @typedef {import('../../../../dist/index.js').Writ} Writ */
 /** @typedef {{ tenant: string, sku: string, kind: string }} Subject */
 
-/** Each tenant is of the kind that its number says. `two` has two products, which share its quota; `bare` has no policy. */
+/**
+ * Each tenant is of the kind that its number says. `two` has two products, which share its quota;
+ * `bare` has no policy.
+ */
 export const kinds = [
   'storming',
   'plain',
@@ -33,7 +36,8 @@ export const settings = {
   'governor.storm_every_ms': 300,
   'governor.storm_retry_ms': 1_000,
   'governor.capacity': 150,
-  // Everything is slow here now and then: what has to be shown is that nothing is lost, not that nobody waits.
+  // Everything is slow here now and then: what has to be shown is that nothing is lost, not that
+  // nobody waits.
   'governor.receipt_slo_ms': 2_000,
   'governor.entitlement_ms': 3_000,
   'governor.policy_ms': 3_000,
@@ -54,7 +58,10 @@ export function subjectsOf(tenants) {
   }).flat();
 }
 
-/** Of a kind; versions differ by where the threshold is. @param {string} kind @param {number} version */
+/**
+ * Of a kind; versions differ by where the threshold is. @param {string} kind @param {number}
+ * version
+ */
 export function policyFor(kind, version) {
   const keeps = kind === 'plain' || kind === 'shadow';
   return definePolicy('load', {
@@ -69,7 +76,10 @@ export function policyFor(kind, version) {
   });
 }
 
-/** @param {Writ} writ @param {import('pg').Pool} admin @param {readonly Subject[]} subjects @param {object} [others] settings @returns {Promise<string>} the key of the operator */
+/**
+ * @param {Writ} writ @param {import('pg').Pool} admin @param {readonly Subject[]} subjects @param
+ * {object} [others] settings @returns {Promise<string>} the key of the operator
+ */
 export async function prepareStage(writ, admin, subjects, others = {}) {
   for (const [key, value] of Object.entries({ ...settings, ...others }))
     await admin.query(`select writ.fn_setting_set($1, $2, 'faults')`, [key, JSON.stringify(value)]);

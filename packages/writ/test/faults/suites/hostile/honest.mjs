@@ -73,11 +73,16 @@ export function handlers(_writ, note) {
 export const governance = [broken];
 export const governor = { actions: [relieve], onError: () => undefined };
 
-/** @typedef {{ n: number, what: 'job' | 'run' | 'contract' | 'signal' | 'schedule', tenant: string, id: string | null, ends: string, before?: object, after?: object }} Entry */
+/**
+ * @typedef {{ n: number, what: 'job' | 'run' | 'contract' | 'signal' | 'schedule', tenant: string,
+ * id: string | null, ends: string, before?: object, after?: object }} Entry
+ */
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
-/** Every half hour, and begun two hours ago: four or five ticks fire at once, and one now and then. */
+/**
+ * Every half hour, and begun two hours ago: four or five ticks fire at once, and one now and then.
+ */
 const halfHour = 30 * 60_000;
 const cron = '*/30 * * * *';
 
@@ -92,7 +97,10 @@ export class Honest {
   /** When it was last looked whether anything is left to do. */
   restedAt = new Date(0);
 
-  /** @param {Writ} writ @param {import('pg').Pool} admin @param {Record<string, Record<string, string>>} keys by tenant and name @param {(what: string) => void} onFinding */
+  /**
+   * @param {Writ} writ @param {import('pg').Pool} admin @param {Record<string, Record<string,
+   * string>>} keys by tenant and name @param {(what: string) => void} onFinding
+   */
   constructor(writ, admin, keys, onFinding) {
     this.writ = writ;
     this.admin = admin;
@@ -238,7 +246,9 @@ export class Honest {
   }
 }
 
-/** @typedef {{ destination: string, id: string, run: string, seq: number, type: string }} Arrival */
+/**
+ * @typedef {{ destination: string, id: string, run: string, seq: number, type: string }} Arrival
+ */
 
 /** A receiver on loopback, a destination at it for each tenant, and the relay that tells it. */
 export class Told {
@@ -274,7 +284,10 @@ export class Told {
     this.relay = await this.writ.relay({ buses: { webhook }, onError: () => undefined });
   }
 
-  /** @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
+  /**
+   * @param {import('node:http').IncomingMessage} request @param
+   * {import('node:http').ServerResponse} response
+   */
   async #take(request, response) {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -296,7 +309,9 @@ export class Told {
     }
   }
 
-  /** Resumes what is paused, as an operator does who reads the alert. A relay may pause a webhook. */
+  /**
+   * Resumes what is paused, as an operator does who reads the alert. A relay may pause a webhook.
+   */
   async resume() {
     const paused = (await this.writ.destinations.list({ limit: 1_000 })).items.filter(
       ({ name, state }) => state === 'paused' && name.startsWith('honest-'),
@@ -311,7 +326,10 @@ export class Told {
   }
 }
 
-/** Puts the books into the database, for the checker. @param {import('pg').Pool} admin @param {Entry[]} books @param {Arrival[]} arrivals @param {Date} restedAt */
+/**
+ * Puts the books into the database, for the checker. @param {import('pg').Pool} admin @param
+ * {Entry[]} books @param {Arrival[]} arrivals @param {Date} restedAt
+ */
 export async function keepBooks(admin, books, arrivals, restedAt) {
   await admin.query(
     `insert into fault.owed select * from jsonb_to_recordset($1::jsonb)

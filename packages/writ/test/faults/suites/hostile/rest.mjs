@@ -7,7 +7,11 @@ import { standstill } from '../../standstill.mjs';
 
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
-/** Waits until the honest tenants have nothing open but what attackers of all tenants hold or asked for. @param {import('pg').Pool} admin @param {(line: string) => void} progress @param {number} patienceMs @param {Honest} honest @param {string[]} tenants */
+/**
+ * Waits until the honest tenants have nothing open but what attackers of all tenants hold or asked
+ * for. @param {import('pg').Pool} admin @param {(line: string) => void} progress @param {number}
+ * patienceMs @param {Honest} honest @param {string[]} tenants
+ */
 export async function rest(admin, progress, patienceMs, honest, tenants) {
   for (const still = standstill(patienceMs); ; await pause(250)) {
     const { rows } = await admin.query(
@@ -59,7 +63,11 @@ export async function rest(admin, progress, patienceMs, honest, tenants) {
   }
 }
 
-/** Asks for one more piece of every kind of work: each has to come to its end. Answers what did not. @param {import('../../../../dist/index.js').Writ} writ @param {import('pg').Pool} admin @param {Honest} honest @param {(line: string) => void} progress @returns {Promise<string[]>} */
+/**
+ * Asks for one more piece of every kind of work: each has to come to its end. Answers what did not.
+ * @param {import('../../../../dist/index.js').Writ} writ @param {import('pg').Pool} admin @param
+ * {Honest} honest @param {(line: string) => void} progress @returns {Promise<string[]>}
+ */
 export async function alive(writ, admin, honest, progress) {
   void writ;
   const stopped = [];

@@ -47,14 +47,20 @@ class Scene {
   forced = [];
   /** @type {{ tenant: string, slot: string, value: unknown }[]} */
   displayed = [];
-  /** Jobs that have to come to rest. @type {{ job: import('../../../../dist/index.js').GovernanceJob, ends: string[], what: string }[]} */
+  /**
+   * Jobs that have to come to rest. @type {{ job:
+   * import('../../../../dist/index.js').GovernanceJob, ends: string[], what: string }[]}
+   */
   jobs = [];
   /** Of the outside world, by tenant and key. @type {Map<string, unknown>} */
   world = new Map();
   /** How activations of attacks were answered. @type {Record<string, number>} */
   answered = {};
 
-  /** @param {Writ} writ @param {pg.Pool} admin @param {Record<string, string>} keys @param {ReturnType<typeof generator>} random */
+  /**
+   * @param {Writ} writ @param {pg.Pool} admin @param {Record<string, string>} keys @param
+   * {ReturnType<typeof generator>} random
+   */
   constructor(writ, admin, keys, random) {
     this.writ = writ;
     this.admin = admin;
@@ -96,7 +102,9 @@ class Scene {
     });
   }
 
-  /** @param {string} tenant @param {Partial<import('../../../../dist/index.js').Proposal>} [more] */
+  /**
+   * @param {string} tenant @param {Partial<import('../../../../dist/index.js').Proposal>} [more]
+   */
   propose(tenant, more = {}) {
     const steps = [this.flag(true)({ key: 'a', to: this.random.between(2, 400) })];
     const scope = ['flag:a', ...(more.steps ? ['flag:stuck'] : [])];
@@ -109,7 +117,10 @@ class Scene {
     return /** @type {Record<Person | 'service' | 'agent', string>} */ (this.keys);
   }
 
-  /** Persons look and sign; the books keep what they have signed. @param {Contract} contract @param {string} tenant @param {Person[]} persons */
+  /**
+   * Persons look and sign; the books keep what they have signed. @param {Contract} contract @param
+   * {string} tenant @param {Person[]} persons
+   */
   async approve(contract, tenant, ...persons) {
     const { document, hash } = await contract.preview({ as: this.as.ada });
     this.signed.push({ tenant, document, persons });
@@ -122,7 +133,10 @@ class Scene {
     await this.admin.query(`begin; set local session_replication_role = replica; ${sql}; commit`);
   }
 
-  /** The kept bytes and a signature of them, as a superuser plants them. @param {Contract} contract @param {Document} document @param {string} by @param {string} signature @param {string} key */
+  /**
+   * The kept bytes and a signature of them, as a superuser plants them. @param {Contract} contract
+   * @param {Document} document @param {string} by @param {string} signature @param {string} key
+   */
   plant(contract, document, by, signature, key) {
     const text = documentBytes(document);
     const hash = bytes(documentHash(text));
@@ -133,7 +147,10 @@ class Scene {
         from writ_data.contract_review where contract_id = '${contract.id}'`;
   }
 
-  /** Makes a contract approved, whoever has signed it, and asks for it. @param {Contract} contract @param {string} tenant @param {string} [edit] */
+  /**
+   * Makes a contract approved, whoever has signed it, and asks for it. @param {Contract} contract
+   * @param {string} tenant @param {string} [edit]
+   */
   async force(contract, tenant, edit = 'select') {
     await this.tamper(`${edit};
       insert into writ_data.contract_verdict
@@ -163,7 +180,10 @@ class Scene {
 const alteredSteps = (/** @type {Contract} */ { id }) =>
   `update writ_data.contract set steps = jsonb_set(steps, '{0,parameters,value,to}', '666') where contract_id = '${id}'`;
 
-/** Steps, content and the kept document, with every hash of them. @param {Contract} contract @param {Document} document */
+/**
+ * Steps, content and the kept document, with every hash of them. @param {Contract} contract @param
+ * {Document} document
+ */
 function alteredContent(contract, { steps }) {
   const to = JSON.stringify(/** @type {any} */ (steps)[0].parameters.value.to);
   const altered = (/** @type {string} */ column) => `replace(${column}, '"to":${to}', '"to":666')`;
@@ -177,7 +197,10 @@ function alteredContent(contract, { steps }) {
     update writ_data.contract_review set hash = ${documentsHash} where contract_id = '${contract.id}'`;
 }
 
-/** What must make no honest applier act. @type {Record<string, (s: Scene, tenant: string) => Promise<unknown>>} */
+/**
+ * What must make no honest applier act. @type {Record<string, (s: Scene, tenant: string) =>
+ * Promise<unknown>>}
+ */
 const attacks = {
   'altered-steps': async (s, tenant) => {
     const contract = await s.propose(tenant);
@@ -298,7 +321,10 @@ const attacks = {
   },
 };
 
-/** Values that a terminal, a browser or a database could show as something else: who approves sees what is done. */
+/**
+ * Values that a terminal, a browser or a database could show as something else: who approves sees
+ * what is done.
+ */
 const contents = [
   '0\u202e001',
   'line\nbreak',
@@ -380,7 +406,10 @@ async function honestWork(s) {
   }
 }
 
-/** A contract that was done, to be done again; and one whose approval was taken back, to be done all the same. @param {Scene} s @param {Contract} done */
+/**
+ * A contract that was done, to be done again; and one whose approval was taken back, to be done all
+ * the same. @param {Scene} s @param {Contract} done
+ */
 async function replays(s, done) {
   s.world.delete('replayed a');
   const jobs = `(select job_id from writ_data.governance_job where contract_id = '${done.id}')`;
@@ -442,7 +471,10 @@ async function evidence(s) {
   }
 }
 
-/** Whether every change comes to rest, or waits for a key, and that does not stand still before. @param {Scene} s */
+/**
+ * Whether every change comes to rest, or waits for a key, and that does not stand still before.
+ * @param {Scene} s
+ */
 async function rest(s) {
   for (const still = standstill(120_000); ; await pause(100)) {
     const { rows } = await s.admin.query(`select g.job_id from writ_data.governance_job g
@@ -454,7 +486,10 @@ async function rest(s) {
   }
 }
 
-/** What `writ ledger verify --trust` says of an export, or of a database. @param {string[]} what @param {string} url */
+/**
+ * What `writ ledger verify --trust` says of an export, or of a database. @param {string[]} what
+ * @param {string} url
+ */
 async function verify(what, url) {
   const env = { ...process.env, DATABASE_URL: url };
   const { stdout, stderr } = await promisify(execFile)(
@@ -470,7 +505,8 @@ async function verify(what, url) {
 }
 
 /**
- * @param {{ server: Pick<import('../queue.mjs').Run['server'], 'url' | 'folder'>, seed: number, progress: (line: string) => void }} run
+ * @param {{ server: Pick<import('../queue.mjs').Run['server'], 'url' | 'folder'>, seed: number,
+ * progress: (line: string) => void }} run
  */
 export async function superuser({ server, seed, progress }) {
   const first = new pg.Client({ connectionString: server.url('postgres') });

@@ -18,7 +18,10 @@ const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(r
 let armed;
 let stopping = false;
 
-/** Where a fault may happen. `client` is the connection that a cut ends. @param {string} point @param {Client} client */
+/**
+ * Where a fault may happen. `client` is the connection that a cut ends. @param {string} point
+ * @param {Client} client
+ */
 async function passage(point, client) {
   if (armed?.point !== point || ++armed.passages !== armed.nth) return;
   const { action, holdMs } = armed;
@@ -42,7 +45,10 @@ async function passage(point, client) {
   await say({ type: 'done' });
 }
 
-/** A connection that does not end the process when it is lost: its next statement tells. @returns {Promise<Client>} */
+/**
+ * A connection that does not end the process when it is lost: its next statement tells. @returns
+ * {Promise<Client>}
+ */
 async function connected() {
   for (;;) {
     const client = new pg.Client({ connectionString: url, application_name: 'writ faults' });
@@ -79,7 +85,10 @@ async function tools() {
     get stopping() {
       return stopping;
     },
-    /** Calls `turn` again and again with a connection, a new one after an outage. @param {(client: Client) => Promise<void>} turn */
+    /**
+     * Calls `turn` again and again with a connection, a new one after an outage. @param {(client:
+     * Client) => Promise<void>} turn
+     */
     async eachTurn(turn) {
       let client = await connected();
       await say({ type: 'ready', workerId: String(process.pid) });
@@ -104,7 +113,8 @@ process.on(
     if (order.type === 'stop') stopping = true;
   },
 );
-// A process without its parent has nobody to stop it; the parent may have gone while this one was starting.
+// A process without its parent has nobody to stop it; the parent may have gone while this one was
+// starting.
 process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);
 

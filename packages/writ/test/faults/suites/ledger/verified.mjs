@@ -26,7 +26,11 @@ export async function settle(admin, patienceMs) {
   }
 }
 
-/** The product's own verification, of the database and of an export of it. @param {import('../../../../dist/index.js').Writ} writ @param {string} folder @param {import('../../../../dist/ledger/verify.js').VerifyOptions} options @returns {Promise<Finding[]>} */
+/**
+ * The product's own verification, of the database and of an export of it. @param
+ * {import('../../../../dist/index.js').Writ} writ @param {string} folder @param
+ * {import('../../../../dist/ledger/verify.js').VerifyOptions} options @returns {Promise<Finding[]>}
+ */
 export async function verified(writ, folder, options) {
   const read = async (/** @type {string} */ path) =>
     readFile(join(folder, path)).catch((/** @type {NodeJS.ErrnoException} */ error) => {

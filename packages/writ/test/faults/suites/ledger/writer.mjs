@@ -28,7 +28,8 @@ export async function role({ random, note, passage, pause, eachTurn }) {
     /** @type {[id: string, log: string, stream: string, seq: number][]} */
     const receipts = [];
     const witness = () => client.query('insert into fault.written (tx) values ($1)', [tx]);
-    // In one order, so that no two writers wait for each other; one stream in three is this process's own.
+    // In one order, so that no two writers wait for each other; one stream in three is this
+    // process's own.
     const chosen = new Set(
       Array.from({ length: random.between(1, 4) }, () => {
         const stream = random.next() < 0.33 ? `governor:${process.pid}` : random.pick(streams);
@@ -36,7 +37,8 @@ export async function role({ random, note, passage, pause, eachTurn }) {
       }),
     );
     await client.query('begin');
-    // One that has its number early and writes late has smaller transaction numbers than receipts before its own.
+    // One that has its number early and writes late has smaller transaction numbers than receipts
+    // before its own.
     const early = random.next() < 0.5;
     if (early) await witness();
     if (early) await pause(random.between(0, 30));

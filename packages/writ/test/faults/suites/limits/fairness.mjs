@@ -30,7 +30,8 @@ async function enqueue(pool, tenants) {
 }
 
 /**
- * Claims from where the claim before it left off, as a worker does, and answers the tenant of each job and what finishes them.
+ * Claims from where the claim before it left off, as a worker does, and answers the tenant of each
+ * job and what finishes them.
  * @param {Pool} pool @param {string} holder @param {string | null} [from]
  */
 async function claim(pool, holder, from = null) {
@@ -101,14 +102,15 @@ class Claimers {
   #serve(tenant, began) {
     const newcomer = this.newcomers.get(tenant);
     if (!newcomer || --newcomer.left > 0) return;
-    // Claimers work side by side: what was waited for is the longest row of claims that one of them made, one after the other.
+    // Claimers work side by side: what was waited for is the longest row of claims that one of them
+    // made, one after the other.
     const before = this.claims.filter((one) => one.began > newcomer.arrived && one.ended < began);
     newcomer.served?.(1 + Math.max(0, ...holdersOf(before)));
   }
 
   /**
-   * Newcomers arrive together, with ten jobs each. Answers how many claims each of them waited until its last job had started; infinitely many
-   * where that did not come.
+   * Newcomers arrive together, with ten jobs each. Answers how many claims each of them waited
+   * until its last job had started; infinitely many where that did not come.
    * @param {string[]} names @param {number} patience claims that are waited for
    */
   async arrive(names, patience) {
@@ -148,9 +150,11 @@ const p99 = (values) =>
   [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * 0.99) - 1)] ?? Number.NaN;
 
 /**
- * A crowd of so many tenants with so many jobs in all, and newcomers who arrive so many times, some at a time.
+ * A crowd of so many tenants with so many jobs in all, and newcomers who arrive so many times, some
+ * at a time.
  * @param {Pool} pool
- * @param {{ crowd: number, jobs: number, arrivals: number, together: number, progress: (line: string) => void }} scene
+ * @param {{ crowd: number, jobs: number, arrivals: number, together: number, progress: (line:
+ * string) => void }} scene
  */
 async function waitsBeside(pool, { crowd, jobs, arrivals, together, progress }) {
   const perRound = Math.ceil((crowd + together) / TENANTS_PER_CLAIM);
@@ -222,7 +226,8 @@ export async function fairness(run) {
   /** @type {import('./stage.mjs').Finding[]} */
   const findings = [];
   let operations = 0;
-  // The crowd has more queued than its newcomers may wait for, so that who is served in the order of arrival is too late.
+  // The crowd has more queued than its newcomers may wait for, so that who is served in the order
+  // of arrival is too late.
   const scenes = [
     {
       name: 'limits_fair_two',

@@ -9,12 +9,23 @@ import { WorkerSlots } from '../../worker-slots.mjs';
 
 /** @typedef {import('../../checker.mjs').Verdict} Verdict */
 /** @typedef {{ verdict: Verdict, what: string, times: number, rows: unknown[] }} Finding */
-/** What a scene found, how many jobs it asked for, how many faults it made, and figures worth knowing. @typedef {{ findings: Finding[], operations: number, faults: number, figures: object }} Outcome */
-/** @typedef {{ seed: number, quick: boolean, server: Awaited<ReturnType<typeof import('../../server.mjs').startServer>>, progress: (line: string) => void, onEnd: (end: () => void) => void }} Run */
+/**
+ * What a scene found, how many jobs it asked for, how many faults it made, and figures worth
+ * knowing. @typedef {{ findings: Finding[], operations: number, faults: number, figures: object }}
+ * Outcome
+ */
+/**
+ * @typedef {{ seed: number, quick: boolean, server: Awaited<ReturnType<typeof
+ * import('../../server.mjs').startServer>>, progress: (line: string) => void, onEnd: (end: () =>
+ * void) => void }} Run
+ */
 
 export const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
-/** @param {string} name @param {object} options @returns {import('../../../../dist/index.js').JobKind<any>} */
+/**
+ * @param {string} name @param {object} options @returns
+ * {import('../../../../dist/index.js').JobKind<any>}
+ */
 export const kindOf = (name, options) => defineJob(`limits.${name}`, options);
 
 /** @param {Run} run @param {string} name of the scene and its database */
@@ -25,12 +36,16 @@ export async function stage({ seed, server, onEnd, progress }, name) {
   await root.end();
   const url = server.url(name);
   const admin = new pg.Pool({ connectionString: url, max: 6 });
-  admin.on('error', () => undefined); // its database is dropped, its server stopped; whoever uses a connection hears of it himself
+  // its database is dropped, its server stopped; whoever uses a connection hears of it himself
+  admin.on('error', () => undefined);
   const writ = await Writ.connect({ connectionString: url, max: 4, actor: 'limits' });
   await writ.migrate({ enable: true });
   /** @type {Finding[]} */
   const findings = [];
-  /** @param {Verdict} verdict @param {string} what @param {unknown[]} rows what shows it; none: nothing was found */
+  /**
+   * @param {Verdict} verdict @param {string} what @param {unknown[]} rows what shows it; none:
+   * nothing was found
+   */
   const found = (verdict, what, rows) => {
     if (rows.length > 0)
       findings.push({
@@ -52,9 +67,11 @@ export async function stage({ seed, server, onEnd, progress }, name) {
       return killed;
     },
     /**
-     * Starts worker processes with the handlers of a module, to be killed at random as they work, and waits until each that can be is
-     * armed: a fast one must not finish everything before the others have come.
-     * @param {{ module: string, count: number, options: object, kills: [point: string, count: number, upTo: number][], selfKilling?: boolean }} crew
+     * Starts worker processes with the handlers of a module, to be killed at random as they work,
+     * and waits until each that can be is armed: a fast one must not finish everything before the
+     * others have come.
+     * @param {{ module: string, count: number, options: object, kills: [point: string, count:
+     * number, upTo: number][], selfKilling?: boolean }} crew
      */
     async workers({ module, count, options, kills, selfKilling = false }) {
       const plan = planOf(seed, {
@@ -83,7 +100,9 @@ export async function stage({ seed, server, onEnd, progress }, name) {
       while (slots.armed < Math.min(count, plan.workers.length)) await pause(20);
       return slots;
     },
-    /** Waits until nothing is ready, waiting or leased. If that stands still, what is left is stuck. */
+    /**
+     * Waits until nothing is ready, waiting or leased. If that stands still, what is left is stuck.
+     */
     async rest() {
       const still = standstill(120_000);
       for (;;) {
@@ -112,7 +131,10 @@ export async function stage({ seed, server, onEnd, progress }, name) {
   };
 }
 
-/** Enqueues many jobs in calls of 1,000. @template Item @param {Item[]} items @param {(some: Item[]) => Promise<unknown>} enqueue */
+/**
+ * Enqueues many jobs in calls of 1,000. @template Item @param {Item[]} items @param {(some: Item[])
+ * => Promise<unknown>} enqueue
+ */
 export async function inThousands(items, enqueue) {
   for (let from = 0; from < items.length; from += 1_000)
     await enqueue(items.slice(from, from + 1_000));

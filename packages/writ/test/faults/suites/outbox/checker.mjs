@@ -3,9 +3,15 @@
 
 /** @typedef {import('./places.mjs').Arrival} Arrival */
 /** @typedef {{ id: string, run: string, seq: number, type: string }} Owed */
-/** @typedef {{ verdict: import('../../checker.mjs').Verdict, what: string, times: number, rows: unknown[] }} Finding */
+/**
+ * @typedef {{ verdict: import('../../checker.mjs').Verdict, what: string, times: number, rows:
+ * unknown[] }} Finding
+ */
 
-/** @param {string} name @param {readonly Owed[]} owed @param {readonly Arrival[]} arrivals @returns {{ findings: Finding[], twice: number }} */
+/**
+ * @param {string} name @param {readonly Owed[]} owed @param {readonly Arrival[]} arrivals @returns
+ * {{ findings: Finding[], twice: number }}
+ */
 export function checkArrivals(name, owed, arrivals) {
   const key = (/** @type {{ run: string, seq: number }} */ { run, seq }) => `${run}/${seq}`;
   const byKey = new Map(owed.map((one) => [key(one), one]));

@@ -12,7 +12,10 @@ const script = fileURLToPath(new URL('../../../outbox/receiver.mjs', import.meta
 
 export const natsMissing = spawnSync('nats-server', ['--version'], { env }).status !== 0;
 
-/** @typedef {{ id: string, run: string, seq: number, type: string, accepted: boolean, verified: boolean }} Arrival */
+/**
+ * @typedef {{ id: string, run: string, seq: number, type: string, accepted: boolean, verified:
+ * boolean }} Arrival
+ */
 
 async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');

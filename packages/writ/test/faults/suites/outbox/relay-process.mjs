@@ -55,7 +55,8 @@ process.on(
     if (order.type === 'stop') void stop();
   },
 );
-// A relay without its parent has nobody to stop it; the parent may have gone while this process was starting.
+// A relay without its parent has nobody to stop it; the parent may have gone while this process was
+// starting.
 process.on('disconnect', () => process.exit(3));
 if (!process.connected) process.exit(3);
 

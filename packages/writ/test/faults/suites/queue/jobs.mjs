@@ -7,14 +7,18 @@ import { defineJob, PermanentFailure } from '../../../../dist/index.js';
 /** @typedef {{ n: number, ms: number }} Work */
 /** @typedef {import('../../../../dist/index.js').Writ} Writ */
 
-// Jobs are killed again and again by chance. `frail` has few attempts, and yet no kill may take its last.
+// Jobs are killed again and again by chance. `frail` has few attempts, and yet no kill may take its
+// last.
 const patient = {
   attempts: 60,
   base: /** @type {const} */ ('50ms'),
   cap: /** @type {const} */ ('500ms'),
 };
 
-/** @param {string} kind @param {object} [options] @returns {import('../../../../dist/index.js').JobKind<Work>} */
+/**
+ * @param {string} kind @param {object} [options] @returns
+ * {import('../../../../dist/index.js').JobKind<Work>}
+ */
 const job = (kind, options) => defineJob(`fault.${kind}`, { retry: patient, ...options });
 
 export const kinds = {
@@ -33,7 +37,10 @@ export const kinds = {
   late: job('late'),
   /** Has two attempts: it may die, but only by having run. */
   frail: job('frail', { retry: { ...patient, attempts: 2 } }),
-  /** Its first attempts do not hear that they have run too long, and write when others may have the job. */
+  /**
+   * Its first attempts do not hear that they have run too long, and write when others may have the
+   * job.
+   */
   deaf: job('deaf', { timeout: '300ms' }),
   /** Has a deadline that it may miss, waiting or running: it owes at most one. */
   hurried: job('hurried'),
@@ -44,7 +51,10 @@ export const kinds = {
 /** @param {Writ} writ @param {(line: string) => void} note */
 export function handlers(writ, note) {
   /** @typedef {import('../../../../dist/index.js').JobContext<Work>} Context */
-  /** @param {Context} context @param {(tx: import('../../../../dist/index.js').Transaction) => Promise<unknown>} effect */
+  /**
+   * @param {Context} context @param {(tx: import('../../../../dist/index.js').Transaction) =>
+   * Promise<unknown>} effect
+   */
   const committing = async ({ commit, job: { id } }, effect) => {
     try {
       await commit(effect);

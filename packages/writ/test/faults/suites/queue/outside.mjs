@@ -3,7 +3,11 @@
 // connection of Writ is cut, a job that waits to be claimed is offered twice. They happen one after the other.
 
 /** @typedef {import('../../plan.mjs').Fault} Fault */
-/** @typedef {{ faults: Fault[], server: { crash(downMs: number): Promise<void> }, admin: import('pg').Pool, onFault: (fault: Fault) => void, onFinding: (what: string) => void }} OutsideOptions */
+/**
+ * @typedef {{ faults: Fault[], server: { crash(downMs: number): Promise<void> }, admin:
+ * import('pg').Pool, onFault: (fault: Fault) => void, onFinding: (what: string) => void }}
+ * OutsideOptions
+ */
 
 export class OutsideFaults {
   /** @param {OutsideOptions} options */
@@ -19,7 +23,10 @@ export class OutsideFaults {
     return this.faults.length;
   }
 
-  /** An enqueue was answered: the `passages`th. @param {number} passages @param {string | null} jobId */
+  /**
+   * An enqueue was answered: the `passages`th. @param {number} passages @param {string | null}
+   * jobId
+   */
   passed(passages, jobId) {
     while (this.faults[0] && this.faults[0].nth <= passages) {
       const fault = /** @type {Fault} */ (this.faults.shift());
@@ -53,7 +60,10 @@ export class OutsideFaults {
     );
   }
 
-  /** The pool may still hold connections that the last crash has ended. @param {string} sql @param {unknown[]} [params] */
+  /**
+   * The pool may still hold connections that the last crash has ended. @param {string} sql @param
+   * {unknown[]} [params]
+   */
   async #query(sql, params) {
     for (let tries = 1; ; tries++) {
       try {

@@ -24,7 +24,10 @@ const mix = [
 ];
 const bag = mix.flatMap(([kind, share]) => Array(share).fill(kind));
 
-/** The nth job of a run follows from the seed as the faults do. @param {ReturnType<import('../../plan.mjs').generator>} random @param {number} n */
+/**
+ * The nth job of a run follows from the seed as the faults do. @param
+ * {ReturnType<import('../../plan.mjs').generator>} random @param {number} n
+ */
 export function orderOf(random, n) {
   const way = random.pick([
     'together',
@@ -53,8 +56,11 @@ export class Producer {
   constructor(writ, url) {
     this.writ = writ;
     this.pool = new pg.Pool({ connectionString: url, max: 4 });
-    this.pool.on('error', () => undefined); // the server is stopped under it; whoever was using the connection hears of it
-    /** @type {{ n: number, kind: string, owed: Owed, jobId: string | null, transaction: boolean }[]} */
+    // the server is stopped under it; whoever was using the connection hears of it
+    this.pool.on('error', () => undefined);
+    /**
+     * @type {{ n: number, kind: string, owed: Owed, jobId: string | null, transaction: boolean }[]}
+     */
     this.books = [];
     this.answered = 0;
     this.thrown = 0;

@@ -60,7 +60,10 @@ const version = { version: '1.0.0' };
 const { write, tell, flaky, late, picky, undo, doomed, mended } = kinds;
 /** @typedef {import('../../../../dist/index.js').PlanBuilder<RunInput>} Builder */
 
-/** Steps one after the other, each with what the one before gave. @param {Builder} p @param {[string, typeof write][]} steps @param {any} first @param {object} [options] */
+/**
+ * Steps one after the other, each with what the one before gave. @param {Builder} p @param
+ * {[string, typeof write][]} steps @param {any} first @param {object} [options]
+ */
 function chain(p, steps, first, options = {}) {
   let given = first;
   for (const [id, kind] of steps) given = p.step(id, kind, { input: { given }, ...options }).output;
@@ -76,7 +79,10 @@ const row = definePlan('row', version, (/** @type {Builder} */ p) => {
   );
 });
 
-/** What most runs look like, and what the database therefore does in one statement: every step returns, and is given the input of the run. */
+/**
+ * What most runs look like, and what the database therefore does in one statement: every step
+ * returns, and is given the input of the run.
+ */
 const plain = definePlan('plain', version, (/** @type {Builder} */ p) => {
   let before;
   for (let n = 1; n <= 10; n++) before = p.step(`s${n}`, tell, before ? { after: before } : {});
@@ -165,7 +171,10 @@ const waiting = definePlan('waiting', version, (/** @type {Builder} */ p) => {
   );
 });
 
-/** A person has to see to it twice: one step is tried again, and a list that an element has stopped is passed over. */
+/**
+ * A person has to see to it twice: one step is tried again, and a list that an element has stopped
+ * is passed over.
+ */
 const paused = definePlan(
   'paused',
   { ...version, onFailure: 'pause' },
@@ -194,8 +203,10 @@ const paused = definePlan(
 export const word = { given: 1000 };
 
 /**
- * Each plan, how many of a hundred runs are of it, how a run of it ends, and with what its last step, if it ends well.
- * @type {Record<string, { plan: import('../../../../dist/index.js').Plan<any>, share: number, ends: 'COMPLETED' | 'FAILED', last?: string, sum?: (input: RunInput) => number }>}
+ * Each plan, how many of a hundred runs are of it, how a run of it ends, and with what its last
+ * step, if it ends well.
+ * @type {Record<string, { plan: import('../../../../dist/index.js').Plan<any>, share: number, ends:
+ * 'COMPLETED' | 'FAILED', last?: string, sum?: (input: RunInput) => number }>}
  */
 export const plans = {
   plain: {
@@ -235,7 +246,8 @@ export function handlers(_writ, note) {
     return step;
   };
   /** @param {Context} context */
-  const work = async ({ job }) => pause(Number.parseInt(job.id.slice(-2), 16) / 16); // up to 16 ms, the same in every attempt
+  // up to 16 ms, the same in every attempt
+  const work = async ({ job }) => pause(Number.parseInt(job.id.slice(-2), 16) / 16);
   /** @param {Context} context */
   const effect = async (context) => {
     const { runId, stepId, attempt } = stepOf(context);

@@ -10,10 +10,20 @@ import { items, plans, word } from './plans.mjs';
 const bag = Object.entries(plans).flatMap(([name, { share }]) => Array(share).fill(name));
 const pause = (/** @type {number} */ ms) => new Promise((resume) => setTimeout(resume, ms));
 
-/** @typedef {{ name: string, n: number, way: 'request' | 'alone' | 'transaction', signal: 'PAUSE' | 'CANCEL' | 'EMERGENCY_STOP' | undefined, afterMs: number, forMs: number, twice: boolean }} Order */
-/** How a run has to end. `owed`: whether there has to be one. @typedef {{ run_id: string, plan: string, owed: 'one' | 'maybe', ends: string, stopped: boolean, sum: number | null, transaction: boolean }} Entry */
+/**
+ * @typedef {{ name: string, n: number, way: 'request' | 'alone' | 'transaction', signal: 'PAUSE' |
+ * 'CANCEL' | 'EMERGENCY_STOP' | undefined, afterMs: number, forMs: number, twice: boolean }} Order
+ */
+/**
+ * How a run has to end. `owed`: whether there has to be one. @typedef {{ run_id: string, plan:
+ * string, owed: 'one' | 'maybe', ends: string, stopped: boolean, sum: number | null, transaction:
+ * boolean }} Entry
+ */
 
-/** The next run follows from the seed as the faults do. @param {ReturnType<import('../../plan.mjs').generator>} random @returns {Order} */
+/**
+ * The next run follows from the seed as the faults do. @param
+ * {ReturnType<import('../../plan.mjs').generator>} random @returns {Order}
+ */
 export function orderOf(random) {
   const name = random.pick(bag);
   const chance = random.next();
@@ -41,7 +51,8 @@ export class Starter {
   constructor(writ, url) {
     this.writ = writ;
     this.pool = new pg.Pool({ connectionString: url, max: 4 });
-    this.pool.on('error', () => undefined); // the server is stopped under it; whoever was using the connection hears of it
+    // the server is stopped under it; whoever was using the connection hears of it
+    this.pool.on('error', () => undefined);
     /** @type {Entry[]} */
     this.books = [];
     this.answered = 0;
@@ -51,7 +62,10 @@ export class Starter {
     this.signals = {};
   }
 
-  /** Starts a run and sees to it until nothing more is to be sent. `onStarted` hears of the answer. @param {Order} order @param {() => void} onStarted */
+  /**
+   * Starts a run and sees to it until nothing more is to be sent. `onStarted` hears of the answer.
+   * @param {Order} order @param {() => void} onStarted
+   */
   async place(order, onStarted) {
     this.open++;
     try {
@@ -85,7 +99,10 @@ export class Starter {
     }
   }
 
-  /** Whether it was answered. @param {import('../../../../dist/index.js').Plan<any>} plan @param {object} input @param {Order} order @param {Entry} entry */
+  /**
+   * Whether it was answered. @param {import('../../../../dist/index.js').Plan<any>} plan @param
+   * {object} input @param {Order} order @param {Entry} entry
+   */
   async #start(plan, input, order, entry) {
     const { run_id: runId } = entry;
     // Whoever waits for something needs the run; the others may do without an answer.
@@ -111,7 +128,10 @@ export class Starter {
     }
   }
 
-  /** @param {import('../../../../dist/index.js').Plan<any>} plan @param {object} input @param {{ runId: string, requestId?: string }} options */
+  /**
+   * @param {import('../../../../dist/index.js').Plan<any>} plan @param {object} input @param {{
+   * runId: string, requestId?: string }} options
+   */
   async #inTransaction(plan, input, options) {
     const client = await this.pool.connect();
     const lost = () => undefined; // the statement that was waiting, or the next one, tells
@@ -149,7 +169,10 @@ export class Starter {
     }
   }
 
-  /** Whether it was accepted. @param {Entry} entry @param {import('../../../../dist/index.js').RunSignal} signal @param {boolean} [twice] */
+  /**
+   * Whether it was accepted. @param {Entry} entry @param
+   * {import('../../../../dist/index.js').RunSignal} signal @param {boolean} [twice]
+   */
   async #send(entry, signal, twice = false) {
     const signalId = randomUUID();
     const accepted = await this.#sure(async () => {
@@ -188,7 +211,10 @@ export class Starter {
     }
   }
 
-  /** The person who looks at a paused run: one of its steps is worth another try, the others are passed over. @param {Entry} entry */
+  /**
+   * The person who looks at a paused run: one of its steps is worth another try, the others are
+   * passed over. @param {Entry} entry
+   */
   async #mend(entry) {
     for (;;) {
       const { status, steps } = await this.#sure(() => this.writ.runs.snapshot(entry.run_id));
@@ -204,7 +230,10 @@ export class Starter {
     }
   }
 
-  /** Repeats a call until the server answers it. @template T @param {() => Promise<T>} call @returns {Promise<T>} */
+  /**
+   * Repeats a call until the server answers it. @template T @param {() => Promise<T>} call @returns
+   * {Promise<T>}
+   */
   async #sure(call) {
     for (;;) {
       try {

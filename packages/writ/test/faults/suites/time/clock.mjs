@@ -35,7 +35,10 @@ export class DatabaseClock {
     return Date.now() + this.aheadMs;
   }
 
-  /** How much was jumped over, forward, between two moments, with some to spare at both ends. @param {number} from @param {number} to */
+  /**
+   * How much was jumped over, forward, between two moments, with some to spare at both ends. @param
+   * {number} from @param {number} to
+   */
   forward(from, to) {
     return this.jumps.reduce(
       (sum, { at, by }) => sum + (by > 0 && at > from - 2_000 && at < to + 2_000 ? by : 0),
@@ -60,7 +63,9 @@ export class ProcessClock {
   constructor(preload, folder) {
     this.#file = join(folder, 'faketime');
     this.set(0);
-    /** What processes need in their environment to go by this clock. Their timers go on as before. */
+    /**
+     * What processes need in their environment to go by this clock. Their timers go on as before.
+     */
     this.env = {
       LD_PRELOAD: preload,
       FAKETIME_TIMESTAMP_FILE: this.#file,

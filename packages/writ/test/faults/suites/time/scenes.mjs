@@ -36,7 +36,10 @@ import { tick } from './jobs.mjs';
 
 /** @typedef {ReturnType<typeof import('../../plan.mjs').generator>} Random */
 /** @typedef {import('../../governance-checker.mjs').Finding} Finding */
-/** @typedef {{ url: string, folder: string, admin: pg.Pool, writ: Writ, random: Random, onFinding: (what: string) => void }} Ground */
+/**
+ * @typedef {{ url: string, folder: string, admin: pg.Pool, writ: Writ, random: Random, onFinding:
+ * (what: string) => void }} Ground
+ */
 /** How long a soak of this run has to last, by a clock that nobody moves. */
 const soakMs = 3_000;
 
@@ -44,7 +47,10 @@ const soakMs = 3_000;
 const number = async (admin, sql, params) =>
   Number((await admin.query(sql, params)).rows[0]?.n ?? 0);
 
-/** Where a scene takes place. @param {{ url: string, folder: string, random: Random, onFinding: (what: string) => void }} given @returns {Promise<Ground>} */
+/**
+ * Where a scene takes place. @param {{ url: string, folder: string, random: Random, onFinding:
+ * (what: string) => void }} given @returns {Promise<Ground>}
+ */
 export async function ground({ url, folder, random, onFinding }) {
   mkdirSync(folder);
   const admin = new pg.Pool({ connectionString: url, max: 3 });
@@ -58,7 +64,10 @@ export class Jobs {
   name = 'queue';
   module = new URL('../queue/jobs.mjs', import.meta.url).href;
   #n = 0;
-  /** When a job was asked for, and how long it has to wait. @type {Map<number, { at: number, delay: number }>} */
+  /**
+   * When a job was asked for, and how long it has to wait. @type {Map<number, { at: number, delay:
+   * number }>}
+   */
   #asked = new Map();
 
   /** @param {Ground} ground */
@@ -197,7 +206,8 @@ export class Runs {
       + (select count(*) from writ_data.run where status not in ('COMPLETED', 'FAILED', 'CANCELLED'))
       + (select count(*) from writ_data.run r where not exists (select from writ_data.run_snapshot s where s.run_id = r.run_id and s.status = r.status))
       + (select count(*) from writ_data.alert where code = 'PROJECTOR_LAG_HIGH' and cleared_at is null) as n`;
-    // A jump makes the projector late for a moment; the next turn of the clockwork says that it has caught up.
+    // A jump makes the projector late for a moment; the next turn of the clockwork says that it has
+    // caught up.
     return this.starter.open === 0 && (await number(this.ground.admin, open)) === 0;
   }
 
@@ -338,7 +348,10 @@ export class Changes {
   }
 }
 
-/** Governors with actions, and schedules: one that follows the wall clock, one by the month, one by the minute. */
+/**
+ * Governors with actions, and schedules: one that follows the wall clock, one by the month, one by
+ * the minute.
+ */
 export class Governors {
   name = 'governors';
   module = new URL('./jobs.mjs', import.meta.url).href;
@@ -471,7 +484,10 @@ export class Governors {
 const days = `select schedule, case schedule when 'wall' then (tick at time zone 'Europe/Berlin')::date
   else date_trunc('month', tick at time zone 'UTC')::date end as day from writ_data.schedule_tick where schedule <> 'minute'`;
 
-/** One row per violation: both schedules with a day catch up with all that they missed. @type {[import('../../checker.mjs').Verdict, string, string][]} */
+/**
+ * One row per violation: both schedules with a day catch up with all that they missed. @type
+ * {[import('../../checker.mjs').Verdict, string, string][]}
+ */
 export const tickChecks = [
   [
     'repeated',
@@ -509,11 +525,17 @@ export const tickChecks = [
   ],
 ];
 
-/** @param {import('../../checker.mjs').Verdict} verdict @param {string} what @param {unknown[]} rows @returns {Finding[]} */
+/**
+ * @param {import('../../checker.mjs').Verdict} verdict @param {string} what @param {unknown[]} rows
+ * @returns {Finding[]}
+ */
 export const finding = (verdict, what, rows) =>
   rows.length > 0 ? [{ verdict, what, times: rows.length, rows: rows.slice(0, 5) }] : [];
 
-/** The product's own verification against a checkpoint that is kept elsewhere. @param {Writ} writ @param {string} folder */
+/**
+ * The product's own verification against a checkpoint that is kept elsewhere. @param {Writ} writ
+ * @param {string} folder
+ */
 async function verify(writ, folder) {
   const signer = keyOfSeed('faults.example/time', new Uint8Array(32).fill(7));
   const place = join(folder, 'checkpoint');
@@ -523,7 +545,10 @@ async function verify(writ, folder) {
   return verified(writ, join(folder, 'export'), { keys: [publicKeyText(signer)], checkpoint });
 }
 
-/** Whether it came to that in time, by the clock of this process. @param {() => boolean | Promise<boolean>} holds @param {number} limitMs */
+/**
+ * Whether it came to that in time, by the clock of this process. @param {() => boolean |
+ * Promise<boolean>} holds @param {number} limitMs
+ */
 export async function until(holds, limitMs) {
   for (const giveUpAt = Date.now() + limitMs; Date.now() < giveUpAt; await pause(100))
     if (await holds()) return true;
