@@ -33,7 +33,8 @@ export async function oldDays(db: Asks, table: string): Promise<number[]> {
      from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass order by 1`,
     [`writ_data.${table}`],
   );
-  return rows.map((row) => Number(row.ago)).filter((ago) => ago > 1);
+  // A database has yesterday; one that was made before midnight has the day before that.
+  return rows.map((row) => Number(row.ago)).filter((ago) => ago > 2);
 }
 
 export type Old =
