@@ -59,7 +59,7 @@ const settings = {
  * tenants: number, acting: boolean }} options
  */
 export async function govern(_, { url, tenants, acting }) {
-  const { Writ, definePolicy, handler } = await built();
+  const { Writ, action: actions, definePolicy, handler = actions.handler } = await built();
   const writ = await Writ.connect({ connectionString: url, max: 16 });
   await asked(url, async (query) => {
     await query('create table bench_effect (key text, tenant text)');
