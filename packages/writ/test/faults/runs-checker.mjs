@@ -194,8 +194,19 @@ export const runChecks = [
   ],
   [
     'wrong',
-    'something is undone in a run that goes well, or was stopped at once',
-    `select s.run_id, s.step_id, r.status from s join r on r.run_id = s.run_id where s.step_id like 'undo:%' and (r.status = 'COMPLETED' or r.stopped)`,
+    'something is undone in a run that goes well',
+    `select s.run_id, s.step_id from s join r on r.run_id = s.run_id
+     where s.step_id like 'undo:%' and r.status = 'COMPLETED'`,
+  ],
+  [
+    'wrong',
+    // A run that fails may have begun to undo before it was stopped.
+    'an undo began after its run was stopped at once',
+    `select u.run_id, u.step_id, u.run_seq
+     from e stop
+     join e u on u.run_id = stop.run_id and u.run_seq > stop.run_seq
+     where stop.event_type = 'SignalAccepted' and stop.data ->> 'type' = 'EMERGENCY_STOP'
+       and u.event_type = 'StepStarted' and u.step_id like 'undo:%'`,
   ],
   [
     'wrong',

@@ -193,8 +193,14 @@ const damages: [what: string, sql: string][] = [
     `update fault.effect set execution_no = 9 where run_id = ${run('row')} and step_id = 's1'`,
   ],
   [
-    'wrong: something is undone in a run that goes well, or was stopped at once',
-    `update fault.owed set stopped = true where plan = 'saga'`,
+    'wrong: something is undone in a run that goes well',
+    `update writ_data.run set status = 'COMPLETED' where run_id = ${run('saga')}`,
+  ],
+  [
+    'wrong: an undo began after its run was stopped at once',
+    `update writ_data.run_event set event_type = 'SignalAccepted', step_id = 'RUN',
+       data = '{"type": "EMERGENCY_STOP"}'
+     where run_id = ${run('saga')} and run_seq = 3`,
   ],
   [
     'wrong: something is undone that was not done',
