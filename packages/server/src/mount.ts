@@ -94,8 +94,9 @@ function route(
       if (!requester) throw new WritRefusal('not_authenticated');
       const tenant = request.headers['writ-tenant'];
       request.admitted = await writ.apiKeys.admit(requester, {
-        ...(operation.right && { right: operation.right }),
-        ...(typeof tenant === 'string' && { tenant }),
+        right: operation.right ?? undefined,
+        tenant: typeof tenant === 'string' ? tenant : undefined,
+        allTenants: operation.wide,
       });
       if (readOnly && operation.kind === 'act') throw new WritRefusal('server_read_only');
     },
@@ -105,8 +106,7 @@ function route(
       const bound = writ.with({
         as: { principalId: caller.principal },
         actor: caller.principal,
-        tenant: caller.tenant,
-        onlyTenant: true,
+        ...(!operation.wide && { tenant: caller.tenant, onlyTenant: true }),
         requestId: request.id,
         signal: request.signal,
         ...(once !== undefined && { once }),

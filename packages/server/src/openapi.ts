@@ -7,6 +7,7 @@ import { mediaType, problemSchema } from './problem.js';
 /** The refusals that every request can have. */
 const always: readonly ErrorCode[] = [
   'invalid_request',
+  'invalid_text',
   'not_authenticated',
   'not_authorized',
   'request_late',

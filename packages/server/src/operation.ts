@@ -34,6 +34,8 @@ interface Declared<In extends Input> {
   readonly summary: string;
   /** The right that its caller needs; null: any known principal may call it. */
   readonly right: Right | null;
+  /** It is about all tenants: callers of one tenant may not call it. */
+  readonly wide?: boolean;
   readonly input?: In;
   readonly output: TSchema;
   /** Its own refusals, beside those that every request can have. */

@@ -2,8 +2,14 @@
 import type { Operation } from './operation.js';
 import { changes } from './operations/changes.js';
 import { contracts } from './operations/contracts.js';
+import { destinations } from './operations/destinations.js';
+import { fleet } from './operations/fleet.js';
+import { governance } from './operations/governance.js';
+import { governors } from './operations/governors.js';
+import { ledger } from './operations/ledger.js';
 import { queue } from './operations/queue.js';
 import { runs } from './operations/runs.js';
+import { schedules } from './operations/schedules.js';
 import { service } from './operations/service.js';
 
 export const operations: readonly Operation[] = [
@@ -12,4 +18,10 @@ export const operations: readonly Operation[] = [
   ...queue,
   ...contracts,
   ...changes,
+  ...governance,
+  ...governors,
+  ...fleet,
+  ...schedules,
+  ...destinations,
+  ...ledger,
 ];

@@ -36,3 +36,16 @@ export const pageOf = <Schema extends TSchema>(row: Schema) =>
 
 export const byId = object({ id: uuid() });
 export const reason = () => Type.String({ minLength: 1, maxLength: 4_000 });
+
+/** A moment in a request, with its zone. */
+export const moment = () =>
+  Type.String({
+    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,6})?)?(Z|[+-]\\d\\d:\\d\\d)$',
+  });
+
+/** A moment of a request as the typed API takes it; nothing where none was given. */
+export const timeOf = <Name extends string>(
+  name: Name,
+  given: string | undefined,
+): { readonly [name in Name]?: Date } =>
+  given === undefined ? {} : ({ [name]: new Date(given) } as { [name in Name]: Date });

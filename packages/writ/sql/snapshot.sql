@@ -3152,12 +3152,12 @@ grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to workflow
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_principal;
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_server;
 
--- function writ.fn_caller_admit(p_caller jsonb, p_right text DEFAULT NULL::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a9fddbca408e99df02e040a3e82b38ca
+-- function writ.fn_caller_admit(p_caller jsonb, p_right text DEFAULT NULL::text, p_tenant_id text DEFAULT NULL::text, p_all_tenants boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 74da8bf1e10db9d710ffb39efffd6656
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
-grant execute on function writ.fn_caller_admit(jsonb,text,text) to workflow_admin;
-grant execute on function writ.fn_caller_admit(jsonb,text,text) to writ_server;
+grant execute on function writ.fn_caller_admit(jsonb,text,text,boolean) to workflow_admin;
+grant execute on function writ.fn_caller_admit(jsonb,text,text,boolean) to writ_server;
 
 -- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body a83f3c9f0e24fd2334877dd879316a79

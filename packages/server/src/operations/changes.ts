@@ -10,6 +10,7 @@ import {
   integer,
   json,
   list,
+  moment,
   nullable,
   object,
   optional,
@@ -18,6 +19,7 @@ import {
   reason,
   text,
   time,
+  timeOf,
 } from '../schema.js';
 
 const listedFields = {
@@ -71,11 +73,6 @@ const step = component('GovernanceJobStep', {
   undo_of: nullable(integer()),
 });
 
-const moment = () =>
-  Type.String({
-    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,6})?)?(Z|[+-]\\d\\d:\\d\\d)$',
-  });
-
 export const changes = [
   read({
     id: 'changes.list',
@@ -97,8 +94,8 @@ export const changes = [
     run: (writ, { query: { since, until, ...query } }) =>
       writ.changes.list({
         ...(query as object),
-        ...(since !== undefined && { since: new Date(since) }),
-        ...(until !== undefined && { until: new Date(until) }),
+        ...timeOf('since', since),
+        ...timeOf('until', until),
       }),
   }),
   read({

@@ -216,6 +216,30 @@ export const contracts = [
     run: (writ, { params: { id }, body }) => writ.contracts.revoke(id, body as object),
   }),
   act({
+    id: 'contracts.escalate',
+    path: '/contracts/:id/escalate',
+    summary: 'Asks for one more approval than the policy does.',
+    right: 'approve',
+    input: { params: byId, body: object({ reason: optional(reason()) }) },
+    output: reviewed,
+    refuses: missing,
+    run: (writ, { params: { id }, body }) => writ.contracts.escalate(id, body as object),
+  }),
+  act({
+    id: 'contracts.revise',
+    path: '/contracts/:id/revise',
+    summary: 'Proposes a contract that takes the place of this one.',
+    right: 'propose',
+    status: 201,
+    input: { params: byId, body: proposal },
+    output: proposed,
+    refuses: ['contract_not_found', 'invalid_contract', 'proposals_limited'],
+    run: async (writ, { params: { id: parent }, body }) => {
+      const { id, status, status_reason } = await writ.contracts.revise(parent, body as never);
+      return { contract_id: id, status, ...(status_reason !== undefined && { status_reason }) };
+    },
+  }),
+  act({
     id: 'contracts.submit',
     path: '/contracts/:id/submit',
     summary: 'Validates and qualifies a draft.',

@@ -15,6 +15,7 @@ import {
   reason,
   text,
   time,
+  uuid,
 } from '../schema.js';
 
 const job = component('Job', {
@@ -85,6 +86,38 @@ export const queue = [
     output: pageOf(json()),
     refuses: ['invalid_cursor'],
     run: (writ, { params: { id }, query }) => writ.jobs.executions(id, query),
+  }),
+  read({
+    id: 'queue.events',
+    path: '/queue/jobs/:id/events',
+    summary: 'Shows what the record says of a queue job.',
+    right: 'view',
+    input: { params: byId },
+    output: Type.Object({ items: Type.Array(json()) }),
+    run: async (writ, { params: { id } }) => ({ items: await writ.jobs.events(id) }),
+  }),
+  read({
+    id: 'queue.payload',
+    path: '/queue/jobs/:id/payload',
+    summary: 'Shows the input and the result of a queue job.',
+    right: 'operate',
+    input: { params: byId },
+    output: component('JobPayload', { input: optional(json()), result: optional(json()) }),
+    refuses: ['job_not_found'],
+    run: (writ, { params: { id } }) => writ.jobs.payload(id),
+  }),
+  act({
+    id: 'queue.requeueMany',
+    path: '/queue/requeue',
+    summary: 'Enqueues dead letters again. Each is requeued or refused by itself.',
+    right: 'operate',
+    input: {
+      body: object({ ids: Type.Array(uuid(), { minItems: 1, maxItems: 100 }), reason: reason() }),
+    },
+    output: Type.Object({ items: Type.Array(json()) }),
+    run: async (writ, { body: { ids, reason: why } }) => ({
+      items: await writ.jobs.requeueMany(ids, { reason: why }),
+    }),
   }),
   act({
     id: 'queue.enqueue',

@@ -21,7 +21,7 @@ const health = component('Health', {
   domains: Type.Record(Type.String(), Type.String()),
   capabilities: list(
     object({
-      capability: text(),
+      capability_name: text(),
       domain: text(),
       status: text(),
       why: nullable(Type.String()),
@@ -96,6 +96,7 @@ export const service = [
     path: '/api-keys',
     summary: 'Lists API keys, the newest first.',
     right: 'administer',
+    wide: true,
     input: { query: object({ ...paging, principal: optional(text(100)) }) },
     output: pageOf(apiKey),
     refuses: ['invalid_cursor'],

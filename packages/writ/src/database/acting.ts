@@ -105,7 +105,7 @@ function send<Answer>(
   const set = (name: string, value: string | undefined) =>
     value === undefined ? [] : [`set_config('writ.${name}', $${values.push(value)}, true)`];
   const settings = [...set('request_id', requestId), ...set('tenant', only)];
-  assertText(call, values);
+  assertText(call.slice(0, call.indexOf('(')), values);
   const columns = [...settings, `${expression}::text as answer`].join(', ');
   const calling = ask<Answer>(db, `select ${columns}`, values);
   return signal ? unlessAborted(calling, signal) : calling;

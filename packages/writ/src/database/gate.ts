@@ -11,17 +11,17 @@ export async function gate<Answer>(
   params: readonly (string | number | null)[],
   withinMs?: number,
 ): Promise<Answer> {
-  assertText(call, params);
+  assertText(call.slice(0, call.indexOf('(')), params);
   return ask<Answer>(db, `select writ.${call}::text as answer`, params, (sql, values) =>
     withinMs === undefined ? db.query(sql, values) : askWithin(db, withinMs, call, values),
   );
 }
 
 /** Refuses what no text in the database can hold. */
-export function assertText(call: string, params: readonly unknown[]): void {
+export function assertText(where: string | undefined, params: readonly unknown[]): void {
   for (const text of params) {
     if (typeof text === 'string' && (text.includes('\0') || !text.isWellFormed()))
-      throw new WritRefusal('invalid_text', call.slice(0, call.indexOf('(')));
+      throw new WritRefusal('invalid_text', where);
   }
 }
 
@@ -81,6 +81,7 @@ export async function readRows(
   sql: string,
   params: readonly unknown[] = [],
 ): Promise<Record<string, unknown>[]> {
+  assertText(undefined, params);
   try {
     return (await db.query(sql, [...params])).rows;
   } catch (error) {

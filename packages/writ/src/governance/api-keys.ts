@@ -123,17 +123,27 @@ export class ApiKeys {
    */
   async admit(
     requester: Requester,
-    { right, tenant }: { readonly right?: Right; readonly tenant?: string } = {},
+    {
+      right,
+      tenant,
+      allTenants = false,
+    }: {
+      readonly right?: Right | undefined;
+      readonly tenant?: string | undefined;
+      /** The request is about all tenants: refused to a key or principal of one. */
+      readonly allTenants?: boolean | undefined;
+    } = {},
   ): Promise<Admitted> {
     const answer = await gate<{
       principal_id: string;
       kind: Admitted['kind'];
       tenant_id: string;
       rights: Right[];
-    }>(this.#host.db, 'fn_caller_admit($1::text::jsonb, $2, $3)', [
+    }>(this.#host.db, 'fn_caller_admit($1::text::jsonb, $2, $3, $4)', [
       JSON.stringify(callerOf(requester)),
       right ?? null,
       tenant ?? null,
+      String(allTenants),
     ]);
     return {
       principal: answer.principal_id,

@@ -4,6 +4,7 @@
 -- p_caller: {api_key, secret_sha256 (hexadecimal)}, or {principal} whose token the server checked.
 -- p_right: what the request needs; null: nothing but a known principal.
 -- p_tenant_id: null: the tenant of the key or its principal, otherwise `default`.
+-- p_all_tenants: the request is about all tenants, so a key or principal of one may not make it.
 -- Answers: {principal_id, kind, tenant_id, rights: those of the principal that the key leaves}.
 -- Refuses: not_authenticated, not_authorized, agents_only_propose, TENANT_ACCESS_DENIED. A denial
 --          of a known principal leaves a receipt (deny).
@@ -13,7 +14,8 @@
 create or replace function writ.fn_caller_admit(
   p_caller jsonb,
   p_right text default null,
-  p_tenant_id text default null
+  p_tenant_id text default null,
+  p_all_tenants boolean default false
 ) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -24,6 +26,7 @@ declare
   k writ_data.api_key;
   v_who writ_data.principal;
   v_tenant text;
+  v_own text;  -- the one tenant of the key or its principal; null: every one
   m record;
 begin
   if p_caller ? 'api_key' then
@@ -43,10 +46,11 @@ begin
   end if;
   v_tenant := coalesce(p_tenant_id, k.tenant_id, v_who.tenant_id, 'default');
 
-  if k.tenant_id <> v_tenant then
+  v_own := coalesce(v_who.tenant_id, k.tenant_id);
+  if k.tenant_id <> v_tenant or (p_all_tenants and v_own is not null) then
     return writ_data.deny(
-      v_who, coalesce(p_right, 'any'), coalesce(v_who.tenant_id, k.tenant_id),
-      'TENANT_ACCESS_DENIED', left(v_tenant, 200), v_now
+      v_who, coalesce(p_right, 'any'), v_own, 'TENANT_ACCESS_DENIED',
+      case when p_all_tenants then 'all tenants' else left(v_tenant, 200) end, v_now
     );
   elsif p_right <> all (k.rights) and not (p_right = 'report' and 'operate' = any (k.rights)) then
     return writ_data.deny(
