@@ -101,5 +101,8 @@ copyFileSync('LICENSE', 'packages/verify/LICENSE');
 compile('packages/openfeature');
 copyFileSync('LICENSE', 'packages/openfeature/LICENSE');
 
+compile('packages/client');
+copyFileSync('LICENSE', 'packages/client/LICENSE');
+
 compile('packages/server');
 copyFileSync('LICENSE', 'packages/server/LICENSE');

@@ -3,6 +3,7 @@
  * The files that are derived from declarations, by path: guards, event types and reasons of
  * receipts in sql/, and reference pages. `npm run generate` writes them; a test compares.
  */
+
 import { openApi, operations } from '../packages/server/dist/index.js';
 import { addAll, program } from '../packages/writ/dist/cli/program.js';
 import { callersOf, uses } from '../packages/writ/dist/database/roles.js';
@@ -17,6 +18,7 @@ import {
   machines,
 } from '../packages/writ/dist/machines/index.js';
 import { limits } from '../packages/writ/dist/runs/plans/document.js';
+import { clientSource } from './client.mjs';
 import { governorWritesSql, receiptReasonsSql, receiptsPage } from './receipts.mjs';
 import { telemetryPage } from './telemetry.mjs';
 
@@ -32,6 +34,7 @@ export function generatedFiles() {
     'packages/writ/sql/runs/internal/plan_limit.sql': planLimitSql(),
     'packages/writ/sql/governor/internal/governor_moves.sql': governorMovesSql(),
     'packages/writ/sql/governor/internal/governor_writes.sql': governorWritesSql(),
+    'packages/client/src/operations.ts': clientSource(operations),
     'packages/server/openapi.json': `${JSON.stringify(openApi(operations), null, 2)}\n`,
     'docs/reference/states.md': statesPage(),
     'docs/reference/receipts.md': receiptsPage(),

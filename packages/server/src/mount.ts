@@ -87,7 +87,6 @@ function route(
   scope.route({
     method: operation.method,
     url: operation.path,
-    ...(operation.kind !== 'stream' && { handlerTimeout: timeoutMs }),
     // Before the body is read: a stranger's body costs nothing.
     onRequest: async (request) => {
       const requester = await authenticate(request);
@@ -103,18 +102,22 @@ function route(
     handler: async (request, reply) => {
       const caller = request.admitted as Admitted;
       const once = operation.kind === 'act' ? onceOf(request) : undefined;
+      const ends = endOf(reply, operation.kind === 'stream' ? undefined : timeoutMs);
       const bound = writ.with({
         as: { principalId: caller.principal },
         actor: caller.principal,
         ...(!operation.wide && { tenant: caller.tenant, onlyTenant: true }),
         requestId: request.id,
-        signal: request.signal,
+        signal: ends,
         ...(once !== undefined && { once }),
       });
       if (operation.kind === 'stream')
         return send(reply, bound, operation, { ...given(request), caller }, request);
       try {
-        const answer = await operation.run(bound, { ...given(request), caller });
+        const answer = await before(
+          ends,
+          operation.run(bound, { ...given(request), caller }) as Promise<unknown>,
+        );
         const { version } = (answer ?? {}) as { version?: unknown };
         if (Number.isSafeInteger(version)) reply.header('etag', `"${version}"`);
         return reply
@@ -126,6 +129,35 @@ function route(
       }
     },
   });
+}
+
+/**
+ * Aborts when the caller goes away, or after a time. Fastify's own signal aborts as soon as a body
+ * has been read, because Node closes a request then, and its timer ends with it.
+ */
+function endOf({ raw }: FastifyReply, timeoutMs: number | undefined): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableEnded) gone.abort(new WritError('request_late'));
+  });
+  return timeoutMs === undefined
+    ? gone.signal
+    : AbortSignal.any([gone.signal, AbortSignal.timeout(timeoutMs)]);
+}
+
+/** What an operation answers, unless its request ends first. */
+async function before<T>(ends: AbortSignal, answer: Promise<T> | T): Promise<T> {
+  let late = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    late = () => reject(new WritError('request_late'));
+    ends.addEventListener('abort', late, { once: true });
+    if (ends.aborted) late();
+  });
+  try {
+    return await Promise.race([answer, ended]);
+  } finally {
+    ends.removeEventListener('abort', late);
+  }
 }
 
 /** One event of a stream. A request that names its id as the last one goes on after it. */

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const names = ['writ', 'verify', 'openfeature', 'server'] as const;
+const names = ['writ', 'verify', 'openfeature', 'client', 'server'] as const;
 const folderOf = (name: string) => join(root, 'packages', name);
 const manifestOf = (name: string) =>
   JSON.parse(readFileSync(join(folderOf(name), 'package.json'), 'utf8'));
@@ -73,7 +73,7 @@ describe('what is packed', () => {
   ])('writ has %s', (path) => {
     expect(packed.writ).toContain(path);
   });
-  test.each(['verify', 'openfeature', 'server'])(
+  test.each(['verify', 'openfeature', 'client', 'server'])(
     '@writ/%s has its licence and its page',
     (name) => {
       expect(packed[name]).toEqual(
