@@ -157,7 +157,7 @@ test('follows a run across broken connections, without a gap and without a repet
     if (event === 'RunCompleted') stop.abort();
     else if (Number(id) === (await writ.runs.events(runId, { limit: 1_000 })).items.length) {
       const { steps } = await writ.runs.snapshot(runId);
-      const next = steps.find(({ status }) => status === 'RUNNING' || status === 'WAITING');
+      const next = steps.find(({ status }) => status === 'RUNNING');
       if (next) await writ.runs.deliver(runId, next.stepId.replace(/^undo:/, ''));
     }
   }
