@@ -1,6 +1,7 @@
-/** One bad row stops nothing else: the clockwork sets it aside with an alert and goes on. */
+/** One bad row stops nothing else: the clockwork, or a claim, sets it aside with an alert. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../src/database/uuid.js';
+import { defineJob, definePlan } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import { makeDay, oldDays } from '../queue/old-jobs.js';
 import { type Login, login } from './logins.js';
@@ -133,6 +134,65 @@ describe('the clockwork', () => {
     expect(await tick()).toMatchObject({ promoted: 1 });
     expect(await setAside()).toEqual([]);
     expect(await statusOf(id)).toBe('queued');
+  });
+});
+
+describe('a claim', () => {
+  const chore = defineJob('chore');
+  const plan = definePlan('p', { version: '1' }, (p) => {
+    p.step('a', chore, {});
+  });
+  const claimed = async () => {
+    const answer = await worker.call('fn_job_claim_many', {
+      kinds: ['chore'],
+      executor: 'external_worker',
+      lease_holder: 'w',
+      limit: 20,
+    });
+    return (answer.jobs as string[][]).map(([id]) => id);
+  };
+  const stepOf = async (runId: string) => {
+    const [row] = await db.query('select job_id from writ_data.job where run_id = $1', [runId]);
+    return String(row?.job_id);
+  };
+
+  test('gets every other job when the step of one run cannot begin, and that one in an hour', async () => {
+    const writ = await db.connect();
+    const runs = [await writ.start(plan), await writ.start(plan), await writ.start(plan)];
+    const [first, bad, last] = await Promise.all(runs.map((run) => stepOf(run.runId)));
+    const ids = [await enqueue(), await enqueue()];
+    await poison('run_event', `new.run_id = '${runs[1]?.runId}'`);
+    expect((await claimed()).sort()).toEqual([first, last, ...ids].sort());
+    expect(await setAside()).toEqual([`job/${bad}`]);
+    expect(await claimed()).toEqual([]);
+
+    await db.query('drop trigger poisoned on writ_data.run_event');
+    await db.clock.advance('61m');
+    await tick();
+    expect(await claimed()).toContain(bad);
+  });
+
+  test('gets every other job when one past its deadline cannot be ended', async () => {
+    const late = [
+      await enqueue({ deadline_ms: 1000 }),
+      await enqueue({ deadline_ms: 1000 }),
+      await enqueue({ deadline_ms: 1000 }),
+    ];
+    const good = await enqueue();
+    await poison('job_execution', `new.job_id = '${late[1]}'`);
+    await db.clock.advance('5s');
+    expect(await claimed()).toEqual([good]);
+    expect(await setAside()).toEqual([`job/${late[1]}`]);
+    expect(await Promise.all([late[0], late[2]].map((id) => statusOf(String(id))))).toEqual([
+      'cancelled',
+      'cancelled',
+    ]);
+    expect(await statusOf(String(late[1]))).not.toBe('cancelled');
+
+    await db.query('drop trigger poisoned on writ_data.job_execution');
+    await db.clock.advance('61m');
+    await tick();
+    expect(await statusOf(String(late[1]))).toBe('cancelled');
   });
 });
 

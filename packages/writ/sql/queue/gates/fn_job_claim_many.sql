@@ -74,8 +74,7 @@ declare
   v_answers text[] := '{}'::text[];         -- null: still to be looked up
   v_stepped boolean := false;       -- some are steps of runs
   v_holds_reserved boolean := false;
-  begun record;                     -- which steps may not begin (on_jobs_claimed)
-  kept record;                      -- the jobs without those (turn_away)
+  begun record;                     -- which steps may not begin (begin_steps)
 
   -- What the lease holds of limited kinds, as parallel arrays.
   hold_kinds text[] := '{}'::text[];
@@ -277,9 +276,8 @@ begin
           v_holds_reserved := true;
         end if;
         if taken.late_ids is not null then
-          v_expired := v_expired || writ_data.end_unleased(
-            taken.late_ids, taken.late_attempts, taken.late_nos,
-            'deadline_exceeded', 'The deadline passed before a worker was free.', v_now
+          v_expired := v_expired || writ_data.end_late(
+            taken.late_ids, taken.late_attempts, taken.late_nos, p_lease_holder, v_now
           );
         end if;
         if taken.rows_taken > 0 and random() * 1000 < taken.rows_taken then
@@ -325,7 +323,7 @@ begin
     v_has_more := '{}';
   end loop;
 
-  if v_expired is not null then
+  if v_expired <> '{}' then
     perform writ_data.record(
       'fn_job_claim', p_lease_holder, v_now, v_expired,
       array['dot.job.cancelled'], array[1], array[cardinality(v_expired)],
@@ -347,17 +345,18 @@ begin
 
   -- Steps begin only while their run lets them. The others go back to their lane, or end.
   if v_stepped and cardinality(v_jobs) > 0 then
-    begun := writ_data.on_jobs_claimed(v_jobs, v_execution_nos, p_lease_holder, v_now);
-    if begun.held <> '{}' or begun.over <> '{}' then
-      kept := writ_data.turn_away(
-        v_jobs, v_attempts, v_execution_nos, v_answers,
-        begun.held, begun.over, p_lease_holder, v_now
-      );
-      v_jobs := kept.ids;
-      v_attempts := kept.attempts;
-      v_execution_nos := kept.nos;
-      v_answers := kept.answers;
-      if begun.held <> '{}' then
+    begun := writ_data.begin_steps(v_jobs, v_attempts, v_execution_nos, p_lease_holder, v_now);
+    if begun.away <> '{}' then
+      select
+        coalesce(array_agg(u.id order by u.n), '{}'),
+        coalesce(array_agg(u.attempts order by u.n), '{}'),
+        coalesce(array_agg(u.no order by u.n), '{}'),
+        coalesce(array_agg(u.answer order by u.n), '{}')
+      into v_jobs, v_attempts, v_execution_nos, v_answers
+      from unnest(v_jobs, v_attempts, v_execution_nos, v_answers)
+        with ordinality u(id, attempts, no, answer, n)
+      where u.n <> all (begun.away);
+      if begun.held then
         v_again := least(v_again, 5);
       end if;
       if cardinality(hold_kinds) > 0 then

@@ -19,6 +19,7 @@ declare
   );
   v_ended uuid[] := '{}'::uuid[];
   v_later timestamptz;
+  gone record;                      -- a ready row that cannot be cancelled
 begin
   if v_ready = '{}' and v_waiting = '{}' then
     return 0;
@@ -40,20 +41,14 @@ begin
             null, sqlstate, sqlerrm, p_actor, p_at
           ) then interval '1 hour' else interval '1 second'
         end;
-        with gone as (
-          delete from writ_data.job_ready where ctid = v_ready[i]
-          returning job_ids, attempts, execution_no
-        )
-        insert into writ_data.job_wait (
-          due_at, job_kind, tenant_id, limit_key, priority, job_id, attempts, execution_no,
-          deadline_at, reason
-        )
-        select
-          v_later, j.job_kind, j.tenant_id, j.limit_key, j.priority, j.job_id, g.attempts,
-          g.execution_no, v_later, 'delay'
-        from gone g
-        join writ_data.job j on j.job_id = any (g.job_ids)
-        on conflict do nothing;
+        delete from writ_data.job_ready where ctid = v_ready[i]
+        returning job_ids, attempts, execution_no into gone;
+        perform writ_data.wait_aside(
+          gone.job_ids,
+          array_fill(gone.attempts, array[cardinality(gone.job_ids)]),
+          array_fill(gone.execution_no, array[cardinality(gone.job_ids)]),
+          v_later, p_at
+        );
       end;
     end loop;
     for i in 1 .. cardinality(v_waiting) loop

@@ -1,20 +1,14 @@
--- Takes the steps that may not begin out of what a claim has taken. Those that are `held` go back
+-- Turns away the steps that a claim has taken and that may not begin. Those that are `held` go back
 -- to where they stood; those that are `over` end without having begun.
--- Answers: the rest.
 create or replace function writ_data.turn_away(
   p_ids uuid[],
   p_attempts smallint[],
   p_nos integer[],
-  p_answers text[],
   p_held integer[],                 -- positions
   p_over integer[],                 -- positions
   p_actor text,
-  p_at timestamptz,
-  out ids uuid[],
-  out attempts smallint[],
-  out nos integer[],
-  out answers text[]
-)
+  p_at timestamptz
+) returns void
 language plpgsql
 as $$
 declare
@@ -42,13 +36,4 @@ begin
     );
     perform writ_data.on_jobs_gone(v_gone, 'fn_job_claim', p_actor, p_at);
   end if;
-
-  select
-    coalesce(array_agg(u.id order by u.n), '{}'),
-    coalesce(array_agg(u.a order by u.n), '{}'),
-    coalesce(array_agg(u.no order by u.n), '{}'),
-    coalesce(array_agg(u.answer order by u.n), '{}')
-  into ids, attempts, nos, answers
-  from unnest(p_ids, p_attempts, p_nos, p_answers) with ordinality u(id, a, no, answer, n)
-  where u.n <> all (p_held) and u.n <> all (p_over);
 end $$;
