@@ -1,6 +1,6 @@
 /** Who may act and what can be changed: adding, changing, and what a mistake in it leads to. */
 import { describe, expect, test } from 'vitest';
-import { newKey } from '../../src/index.js';
+import { configure, newKey } from '../../src/index.js';
 import { codeOf } from '../runs/engine/scene.js';
 import { scene } from './scene.js';
 import { verifying } from './verifying.js';
@@ -134,4 +134,32 @@ test('an operator gives a configuration another owner, and changes or adds no va
     ]);
   }
   expect(await s.state()).toEqual({ checkout: 'DISABLED', search: 'LAUNCHED', 'limits#max': 100 });
+});
+
+describe('what a contract at work is checked against', () => {
+  const probe = { name: 'web', capability: 'checkout', type: 'reported' } as const;
+  const put = (item: object) =>
+    codeOf(s.writ.capabilities.put([item] as never, { as: s.keys.ops }));
+  const putProbe = (more: object) =>
+    codeOf(s.writ.probes.put({ ...probe, ...more } as never, { as: s.keys.ops }));
+
+  test('keeps its owner, its probes and its disqualification while a contract holds the scope', async () => {
+    const disqualified = { capability_name: 'checkout', disqualified: 'It lost orders.' };
+    const contract = await s.approved({ scope: ['limits'], steps: [configure('limits', 'max', 2)] });
+    await contract.activate({ as: s.keys.service });
+    expect(await put(disqualified)).toBeUndefined();
+    expect(await putProbe({})).toBeUndefined();
+
+    expect(await put({ scope: 'limits', owner_capability: 'search' })).toBe('target_held');
+    expect(await put({ capability_name: 'checkout', disqualified: null })).toBe('target_held');
+    expect(await put({ capability_name: 'checkout', monitored: false })).toBe('target_held');
+    expect(await put({ capability_name: 'checkout', domain: 'other' })).toBe('target_held');
+    expect(await putProbe({ capability: 'search' })).toBe('target_held');
+    expect(await codeOf(s.writ.probes.remove('web', { as: s.keys.ops }))).toBe('target_held');
+
+    expect(await put({ scope: 'limits', owner_capability: 'checkout' })).toBeUndefined();
+    expect(await put({ capability_name: 'checkout', frozen: 'A sale.' })).toBeUndefined();
+    expect(await put({ capability_name: 'search', domain: 'other' })).toBeUndefined();
+    expect(await putProbe({ every_ms: 60_000 })).toBeUndefined();
+  });
 });

@@ -4,9 +4,13 @@
 --          {scope, owner_capability, values}, with 4 MB at most, and 16 KB each beside the values.
 --          A call sets lifecycle and values only for a new capability or scope. Applications read
 --          an existing one, so only a contract changes its lifecycle or values, or adds a value.
+--          While a contract holds a scope or a capability, nothing may loosen what the contract's
+--          job is checked against: the owner of a scope; and of a capability that is held or owns
+--          a held scope, its domain, `monitored`, and `disqualified` unless it gets another text.
 -- Answers: {put}. Each change leaves a receipt with its principal and login.
--- Refuses: change_needs_a_contract, invalid_target, value_not_canonical, and what may() refuses
---          (right: operate). A refused call changes nothing.
+-- Refuses: change_needs_a_contract, target_held, invalid_target, value_not_canonical, and what
+--          may() refuses (right: operate). A refused call changes nothing.
+-- Locks:   the scopes and capabilities, against activations and steps that look at them.
 create or replace function writ.fn_capability_put(
   p_key text,
   p_items jsonb,
@@ -65,7 +69,7 @@ begin
       into v_before
       from writ_data.configuration_scope s
       where s.tenant_id = p_tenant_id and s.scope = v_name
-      for no key update;
+      for update;
       v_after := writ_data.put_scope(p_tenant_id, v_item, v_before is null, v_who, v_now);
     else
       select to_jsonb(c) - '{tenant_id,version,updated_by,updated_at}'::text[]
@@ -76,6 +80,17 @@ begin
       if v_before ->> 'lifecycle' <> v_item ->> 'lifecycle' then
         raise exception using errcode = 'WR001', message = 'change_needs_a_contract',
           detail = v_name;
+      elsif v_before ->> 'domain' <> v_item ->> 'domain'
+        or v_before ->> 'monitored' = 'true' and not (v_item ->> 'monitored')::boolean
+        or v_before ->> 'disqualified' is not null
+          and v_item ? 'disqualified' and v_item ->> 'disqualified' is null
+      then
+        v_detail := writ_data.held_target(p_tenant_id, v_name);
+        if v_detail is not null then
+          raise exception using errcode = 'WR001', message = 'target_held',
+            detail = format('%s: the health of %s decides whether the change may go on.',
+              v_detail, v_name);
+        end if;
       end if;
       insert into writ_data.capability as c (
         tenant_id, capability_name, domain, lifecycle, monitored, frozen, disqualified,

@@ -4,8 +4,10 @@
 --          every_ms, timeout_ms}. A capability with a probe is monitored. A SQL probe reads the
 --          database, so only principals and logins without a tenant may put one.
 -- Answers: {name}. Each change leaves a receipt with its principal and login.
--- Refuses: invalid_probe, not_authorized, and what may() refuses (right: operate). A tenant has a
---          thousand probes at most.
+-- Refuses: invalid_probe, not_authorized, target_held, and what may() refuses (right: operate). A
+--          tenant has a thousand probes at most. While a contract holds the capability of a probe,
+--          or a scope that it owns, the probe can neither be removed nor ask something else.
+-- Locks:   the capability of the probe, against activations and steps that look at it; the probe.
 create or replace function writ.fn_probe_put(
   p_key text,
   p_probe jsonb,
@@ -21,6 +23,7 @@ declare
   v_name text := p_probe ->> 'name';
   v_before jsonb;
   v_after jsonb;
+  v_held text;
 begin
   m := writ_data.may(p_key, 'operate', p_tenant_id);
   if m.refusal is not null then
@@ -39,6 +42,13 @@ begin
   end if;
   v_who := (m.who).principal_id;
 
+  perform from writ_data.capability c
+  where c.tenant_id = p_tenant_id
+    and c.capability_name = (
+      select p.capability from writ_data.probe p
+      where p.tenant_id = p_tenant_id and p.name = v_name
+    )
+  for update;
   select jsonb_build_object(
     'capability', p.capability, 'type', p.type, 'config', p.config, 'every_ms', p.every_ms,
     'timeout_ms', p.timeout_ms
@@ -51,6 +61,18 @@ begin
     select count(*) from writ_data.probe p where p.tenant_id = p_tenant_id
   ) >= 1000 then
     return writ_data.refusal('invalid_probe', 'A tenant has a thousand probes at most.');
+  end if;
+
+  if coalesce((p_probe ->> 'removed')::boolean, false)
+    or (p_probe ->> 'capability', p_probe ->> 'type', coalesce(p_probe -> 'config', '{}'))
+      is distinct from (v_before ->> 'capability', v_before ->> 'type', v_before -> 'config')
+  then
+    v_held := writ_data.held_target(p_tenant_id, v_before ->> 'capability');
+    if v_held is not null then
+      return writ_data.refusal('target_held', format(
+        '%s: the probe %s decides whether the change may go on.', v_held, v_name
+      ));
+    end if;
   end if;
 
   if coalesce((p_probe ->> 'removed')::boolean, false) then

@@ -86,6 +86,32 @@ begin
     end if;
   end loop;
 
+  -- A call that gives a scope another owner, or loosens the health of a capability, waits for this
+  -- activation or comes before it.
+
+  perform from writ_data.configuration_scope o
+  where (o.tenant_id, o.scope) in (
+    select x.tenant_id, t.target
+    from unnest(p_contracts, v_steps) u(id, steps)
+    join writ_data.contract x on x.contract_id = u.id
+    cross join lateral writ_data.slots(u.steps) t
+    where u.steps is not null
+  )
+  order by o.tenant_id, o.scope
+  for key share;
+  perform from writ_data.capability a
+  where (a.tenant_id, a.capability_name) in (
+    select x.tenant_id, coalesce(o.owner_capability, t.target)
+    from unnest(p_contracts, v_steps) u(id, steps)
+    join writ_data.contract x on x.contract_id = u.id
+    cross join lateral writ_data.slots(u.steps) t
+    left join writ_data.configuration_scope o
+      on o.tenant_id = x.tenant_id and o.scope = t.target
+    where u.steps is not null
+  )
+  order by a.tenant_id, a.capability_name
+  for key share;
+
   -- Take all holds of a contract or none, in an order that prevents deadlocks.
 
   insert into writ_data.target_hold (tenant_id, target, contract_id, taken_at)

@@ -1,6 +1,7 @@
 -- Makes a configuration scope known with its first values, or gives it another owner. To change,
 -- add or take away a value of an existing scope needs a contract: raises (WR001)
--- change_needs_a_contract.
+-- change_needs_a_contract. The owner of a scope that a contract holds stays: raises (WR001)
+-- target_held. The caller has locked the scope.
 -- Answers the scope as it is then, for the receipt; values are in it when the scope is new.
 create or replace function writ_data.put_scope(
   p_tenant text,
@@ -43,6 +44,15 @@ begin
   if v_key is not null then
     raise exception using errcode = 'WR001', message = 'change_needs_a_contract',
       detail = format('%s#%s: the scope exists, and applications read it.', v_scope, v_key);
+  end if;
+  if p_item ->> 'owner_capability' <> (
+    select o.owner_capability from writ_data.configuration_scope o
+    where o.tenant_id = p_tenant and o.scope = v_scope
+  ) and exists (
+    select from writ_data.target_hold h where h.tenant_id = p_tenant and h.target = v_scope
+  ) then
+    raise exception using errcode = 'WR001', message = 'target_held',
+      detail = format('%s: its owner decides whether the change may go on.', v_scope);
   end if;
   update writ_data.configuration_scope
   set owner_capability = coalesce(p_item ->> 'owner_capability', owner_capability)
