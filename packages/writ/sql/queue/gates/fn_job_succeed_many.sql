@@ -3,7 +3,8 @@
 -- Callers: writ_worker, writ_applier
 -- Answers: {done, started_upto, refused: [{position, reason}]}, and of steps of runs runs_ended,
 --          followed and next_due_ms. A job that is refused stays open: payload_too_large,
---          invalid_result, already_committed, lease_lost, job_not_started, reserved_job_kind (only
+--          invalid_result (no JSON, or of a step: JSON from which the next step cannot read),
+--          already_committed, lease_lost, job_not_started, reserved_job_kind (only
 --          the gate of a reserved kind commits its jobs; one that is committed is done).
 -- Refuses: lease_lost, invalid_actor, batch_too_large, tenant_forbidden.
 -- Locks:   the lease, and strongly enough to remove it when its last jobs end; runs of steps.
@@ -117,6 +118,9 @@ begin
           when octet_length(u.r) > v_max_bytes or octet_length(u.ref) > 8192
             then 'payload_too_large'
           when v_malformed and not writ_data.is_json(u.r) then 'invalid_result'
+          when l.stepped and not writ_data.is_readable(u.r) and exists (
+            select from writ_data.job j where j.job_id = v_ids[u.p] and j.run_id is not null
+          ) then 'invalid_result'
         end as reason,
         case
           when octet_length(u.r) > v_max_bytes then format(

@@ -4,8 +4,9 @@
 -- Callers: writ_worker, writ_applier
 -- Answers: {committed: true}. p_artifacts are references to what the step has put elsewhere; they
 --          stand in its event behind that to its output.
--- Raises:  WR001 lease_lost, reserved_job_kind, payload_too_large, ARTIFACT_BODY_NOT_ALLOWED. It
---          raises rather than refuses, as fn_job_commit does.
+-- Raises:  WR001 lease_lost, reserved_job_kind, payload_too_large, invalid_result (a result from
+--          which the next step cannot read), ARTIFACT_BODY_NOT_ALLOWED. It raises rather than
+--          refuses, as fn_job_commit does.
 -- Locks:   the execution, and then the run.
 create or replace function writ.fn_run_step_commit(
   p_job_id uuid,
@@ -51,6 +52,11 @@ begin
         'The output of the step has %s bytes; queue.payload.max_bytes allows %s.',
         octet_length(p_result::text), writ_data.setting('queue.payload.max_bytes')),
       hint = 'Keep it elsewhere, and return a reference.';
+  elsif not writ_data.is_readable(p_result::text) then
+    raise exception using
+      errcode = 'WR001',
+      message = 'invalid_result',
+      detail = 'The output of the step has a NUL character or half of a surrogate pair in it.';
   elsif not writ_data.references_only(
     jsonb_build_object('artifacts', coalesce(p_artifacts, '[]'))) then
     raise exception using

@@ -7,7 +7,7 @@
 -- Answers: {done, runs_ended, followed, next_due_ms, next: as fn_job_claim_many}; {unusual: true},
 --          with nothing done, in every unusual case: a lease that is gone or counts in limits, a
 --          job that was not started, has ended, has committed by itself, is of a reserved kind or
---          of another tenant. Then the worker reports each lease with fn_job_succeed_many.
+--          of another tenant, a result from which the next step cannot read. Then the worker reports each lease with fn_job_succeed_many.
 -- Refuses: invalid_argument (arrays of one length, from 1 to 10,000).
 -- Locks:   the leases in the order of their tokens, as a renewal does, then the runs by id.
 create or replace function writ.fn_run_steps_succeed(
@@ -119,7 +119,8 @@ begin
             and u.p <= l.start_upto[cardinality(l.start_upto)]
             and not writ_data.reserved_kind(j.job_kind)
             and (v_only is null or v_only = j.tenant_id)
-            and coalesce(octet_length(u.result), 0) <= v_settings[4]::integer as usual
+            and coalesce(octet_length(u.result), 0) <= v_settings[4]::integer
+            and coalesce(writ_data.is_readable(u.result), true) as usual
         from unnest(p_tokens, p_positions, p_results, p_jobs, p_runs)
           with ordinality u(token, p, result, job, run, n)
         join writ_data.job_lease l on l.lease_token = u.token

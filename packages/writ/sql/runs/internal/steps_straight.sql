@@ -35,7 +35,7 @@ begin
         case when u.result is null then '{"artifacts": []}' else concat('{"artifacts": [{"uri": "writ:result/', u.job, '", "kind": "output", "sha256": "', encode(sha256(convert_to(u.result, 'UTF8')), 'hex'),
           '", "sizeBytes": ', octet_length(u.result), '}]}') end as data,
         l.job_ids[u.p] = u.job and l.holder = p_holder and l.stepped and not l.limited and u.p <= l.start_upto[cardinality(l.start_upto)] and j.run_id = u.run and j.undo is null and j.place is null and not writ_data.reserved_kind(j.job_kind) and (p_only is null or p_only = r.tenant_id)
-          and r.status = 'RUNNING' and r.ending is null and not r.steered and r.governed_by is null and p.plain and cardinality(p.next) <= 1 and coalesce(octet_length(u.result), 0) <= p_max_bytes
+          and r.status = 'RUNNING' and r.ending is null and not r.steered and r.governed_by is null and p.plain and cardinality(p.next) <= 1 and coalesce(octet_length(u.result), 0) <= p_max_bytes and coalesce(writ_data.is_readable(u.result), true)
           and (p.next = '{}' or u.take and x.input is null and k.job_kind = any (p_kinds) and k.limit_concurrency is null and k.limit_rate is null and k.paused_at is null) as usual,
         (select e.run_seq from writ_data.run_event e where e.run_id = u.run and e.run_id between r_lo and r_hi order by e.run_seq desc limit 1) as seq
       from unnest(p_tokens, p_positions, p_jobs, p_runs, p_results, p_take) u(token, p, job, run, result, take)
