@@ -195,6 +195,19 @@ describe('SQL', () => {
     expect(upward('sql/runs/internal/lock_runs.sql', 'queue')).toContain('writ_data.run');
   });
 
+  test('gates read times of callers with writ_data.moment, which bounds them', () => {
+    const elsewhere: Record<string, string> = {
+      'sql/ground/internal/moment.sql': 'is the bound',
+      'sql/schedules/internal/fire_schedules.sql': 'is a tick that the gate has checked before',
+      'sql/governor/gates/fn_governors_apply.sql': 'is compared and never kept',
+    };
+    const cast = /\)::timestamptz|p_\w+::timestamptz|as timestamptz\)/;
+    const casting = files.filter(
+      (file) => /^sql\/\w+\/(?:gates|internal|hooks)\//.test(file) && cast.test(read(file)),
+    );
+    expect(casting).toEqual(Object.keys(elsewhere).sort());
+  });
+
   test('migrations are numbered without gaps', () => {
     const numbers = files
       .filter((file) => file.startsWith('sql/migrations/'))

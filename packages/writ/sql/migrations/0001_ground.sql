@@ -73,6 +73,13 @@ insert into writ_data.event_type_registry (event_type, event_domain, event_strea
   ('system.alert_cleared', 'system', 'alert', 'info',
     'An alert is over.');
 
+-- Times -------------------------------------------------------------------------------------------
+
+-- Whether Writ keeps a time that a caller gives: in the years 2000 to 9999. Null for null.
+create function writ_data.within_times(p_moment timestamptz) returns boolean language sql immutable
+  return p_moment >= timestamptz '2000-01-01 00:00:00Z'
+    and p_moment < timestamptz '10000-01-01 00:00:00Z';
+
 -- Partitions --------------------------------------------------------------------------------------
 
 -- The smallest UUIDv7 of a day, in UTC.

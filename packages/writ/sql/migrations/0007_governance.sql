@@ -346,7 +346,10 @@ create table writ_data.freeze (
   lifted_at   timestamptz,
   lifted_by   text,
   constraint freeze_has_a_reason check (btrim(reason) <> '' and length(reason) <= 1000),
-  constraint freeze_ends_after_it_begins check (ends_at > begins_at)
+  constraint freeze_ends_after_it_begins check (ends_at > begins_at),
+  constraint freeze_is_on_the_calendar check (
+    writ_data.within_times(begins_at)
+    and (ends_at = 'infinity' or writ_data.within_times(ends_at)))
 );
 create index freeze_by_tenant on writ_data.freeze (tenant_id) where lifted_at is null;
 
@@ -506,7 +509,8 @@ create table writ_data.governance_signal (
   superseded_by uuid,
   superseded_at timestamptz,
   constraint decision_is_known
-    check (decision in ('CLEAN', 'BLOCKED', 'WARN', 'PENDING', 'EXECUTING'))
+    check (decision in ('CLEAN', 'BLOCKED', 'WARN', 'PENDING', 'EXECUTING')),
+  constraint signal_ends_on_the_calendar check (writ_data.within_times(expires_at))
 );
 create unique index a_signal_stands_once
   on writ_data.governance_signal (tenant_id, scope, signal_type) where superseded_at is null;

@@ -146,7 +146,7 @@ create table writ_data.entitlement (
   constraint tier_is_known check (tier in ('free', 'starter', 'professional', 'enterprise')),
   constraint quota_is_no_debt check (quota_limit between 0 and 9007199254740991),
   constraint an_end_is_on_the_calendar
-    check (expires_at >= '1970-01-01 UTC' and expires_at < '9999-01-01 UTC')
+    check (writ_data.within_times(expires_at) and writ_data.within_times(told_at))
 );
 comment on column writ_data.entitlement.told_at is
   'When the catalogue sent what stands here, by its own clock: what it sent before that is not '

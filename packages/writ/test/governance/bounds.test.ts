@@ -1,7 +1,8 @@
 /** What comes from outside has limits, and a probe cannot do more than look. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { credentialOf } from '../../src/governance/actor.js';
 import { configure, defineStep, enable, principal } from '../../src/index.js';
 import { until } from '../races/sessions.js';
 import { codeOf } from '../runs/engine/scene.js';
@@ -116,3 +117,43 @@ test.each([
     detail: expect.stringContaining('flag:a'),
   });
 });
+
+describe.each(['infinity', '-infinity', '4714-11-24 BC', '1999-12-31', '294000-01-01'])(
+  'the time %s',
+  (time) => {
+    const call = async (gate: string, given: object) => {
+      const credential = credentialOf({ key: s.keys.ops } as never, { as: s.keys.ops } as never);
+      const [row] = await s.sql<{ answer: { reason?: string } }>(
+        `select writ.${gate}($1, $2::jsonb) as answer`,
+        [credential, JSON.stringify(given)],
+      );
+      return row?.answer.reason;
+    };
+
+    test.each(['begins_at', 'ends_at'])('is refused as %s of a freeze', async (field) => {
+      expect(await call('fn_freeze_put', { reason: 'x', [field]: time })).toBe('invalid_argument');
+      expect((await s.writ.freezes.list()).items).toEqual([]);
+    });
+
+    test('is refused as the end of a health signal', async () => {
+      await s.writ.principals.change('ops', { rights: ['report'] });
+      const signal = { signal_type: 't', scope: 'x', decision: 'WARN', reason: 'r' };
+      expect(await call('fn_signal_record', { ...signal, expires_at: time })).toBe(
+        'invalid_signal',
+      );
+      expect(await s.sql('select from writ_data.governance_signal')).toEqual([]);
+    });
+
+    test('is refused as the end of an entitlement, and as the time it was told', async () => {
+      for (const field of ['expires_at', 'told_at']) {
+        const put = `select writ.fn_entitlement_put(
+          p_key => $1, p_tenant => 'acme', p_entitlement => $2::jsonb) as answer`;
+        const [row] = await s.sql<{ answer: { reason?: string } }>(put, [
+          credentialOf({ key: s.keys.ops } as never, { as: s.keys.ops } as never),
+          JSON.stringify({ tier: 'starter', [field]: time }),
+        ]);
+        expect(row?.answer.reason).toBe('invalid_entitlement');
+      }
+    });
+  },
+);

@@ -85,7 +85,7 @@ begin
       case when jsonb_typeof(p_put -> 'rights') = 'array'
         then array(select jsonb_array_elements_text(p_put -> 'rights')) end,
       coalesce(p_put ->> 'label', ''), decode(p_put ->> 'secret_sha256', 'hex'),
-      (p_put ->> 'expires_at')::timestamptz, v_by, v_now
+      writ_data.moment(p_put ->> 'expires_at'), v_by, v_now
     )
     returning * into v_known;
   end if;

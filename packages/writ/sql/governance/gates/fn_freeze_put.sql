@@ -31,8 +31,8 @@ begin
     insert into writ_data.freeze (freeze_id, tenant_id, reason, begins_at, ends_at, put_by)
     values (
       writ_data.uuidv7(), p_tenant_id, left(p_freeze ->> 'reason', 1000),
-      coalesce((p_freeze ->> 'begins_at')::timestamptz, v_now),
-      coalesce((p_freeze ->> 'ends_at')::timestamptz, 'infinity'), v_who
+      coalesce(writ_data.moment(p_freeze ->> 'begins_at'), v_now),
+      coalesce(writ_data.moment(p_freeze ->> 'ends_at'), 'infinity'), v_who
     )
     returning * into v_freeze;
   else

@@ -39,7 +39,7 @@ begin
       'KB.');
   end if;
 
-  v_expires := (p_signal ->> 'expires_at')::timestamptz;
+  v_expires := writ_data.moment(p_signal ->> 'expires_at');
   select x.decision, x.reason, x.expires_at into v_stands
   from writ_data.governance_signal x
   where x.tenant_id = p_tenant_id and x.scope = v_scope and x.signal_type = v_type

@@ -33,7 +33,7 @@ begin
     return v_wrong;
   end if;
   begin
-    v_ends := (v_document::jsonb ->> 'not_after')::timestamptz;
+    v_ends := writ_data.moment(v_document::jsonb ->> 'not_after');
   exception when data_exception then
     return writ_data.refusal('invalid_document', 'It is not JSON with a time in not_after.');
   end;

@@ -35,8 +35,8 @@ begin
     or (p_tenant ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,99}$') is not true then
     return writ_data.refusal('invalid_entitlement', 'tenant and entitlement_id are names');
   end if;
-  v_told := (p_entitlement ->> 'told_at')::timestamptz;
-  if v_told > v_now + interval '5 minutes' or not isfinite(v_told) then
+  v_told := writ_data.moment(p_entitlement ->> 'told_at');
+  if v_told > v_now + interval '5 minutes' then
     -- A told_at in the future would make every later change count as older.
     return writ_data.refusal('invalid_entitlement', 'told_at is in the future');
   end if;
@@ -62,7 +62,7 @@ begin
       else v_was.quota_limit
     end,
     case when p_entitlement ? 'expires_at'
-      then date_trunc('milliseconds', (p_entitlement ->> 'expires_at')::timestamptz)
+      then date_trunc('milliseconds', writ_data.moment(p_entitlement ->> 'expires_at'))
       else v_was.expires_at end,
     coalesce(v_told, v_was.told_at), (v_may.who).principal_id, v_now)
   on conflict (tenant_id) do update set entitlement_id = excluded.entitlement_id,

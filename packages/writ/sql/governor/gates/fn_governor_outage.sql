@@ -49,7 +49,7 @@ begin
   from (
     select (e.entry ->> 'seq')::bigint as seq, e.entry ->> 'tenant' as tenant,
       e.entry ->> 'sku' as sku, e.entry ->> 'signal_id' as signal_id,
-      (e.entry ->> 'at')::timestamptz as at
+      writ_data.moment(e.entry ->> 'at') as at
     from (select x.entry from jsonb_array_elements(p_entries) x(entry) offset 0) e
     where e.entry ->> 'seq' ~ '^[0-9]{1,15}$'
       and length(e.entry ->> 'tenant') between 1 and 200
