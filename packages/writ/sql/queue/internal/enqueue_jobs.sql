@@ -6,7 +6,6 @@
 --          a job what `judged` lists. With p_by_gate also what only Writ may enqueue: reserved
 --          kinds, keys of schedules and consumers, and jobs of another tenant than the caller's. A
 --          correlation id has at most 2,000 bytes: it stands in an index.
--- Raises:  WR001 invalid_job_id for an id that a different job has.
 -- Locks:   keys, in order, so that two calls with the same keys cannot deadlock.
 create or replace function writ_data.enqueue_jobs(
   p_jobs jsonb,
@@ -39,6 +38,9 @@ declare
   v_refused jsonb;
   v_refused_n integer;
   v_duplicates jsonb;
+  v_taken integer[];                -- indexes whose id a different job has
+  v_rest integer[];                 -- the other indexes
+  v_answer jsonb;                   -- about these
   v_constraint text;                -- that was violated; empty: there is no partition
 begin
   -- Validate the call.
@@ -302,7 +304,103 @@ begin
     if v_homeless is not null then
       perform writ_data.house(v_homeless);
     end if;
+
+    -- Find the duplicates, in a second statement and so with a second snapshot: it sees the rows
+    -- that the first statement met and could not insert.
+
+    v_refused_n := coalesce(jsonb_array_length(v_refused), 0);
+    if coalesce(cardinality(v_enqueued), 0) + v_refused_n < v_total
+      and not (p_atomic and v_refused_n > 0)
+    then
+      select
+        jsonb_agg(jsonb_build_object(
+          'index', d.index, 'job_id', d.job_id, 'same_payload', d.same_payload
+        ) order by d.index) filter (where d.known and (
+          d.job_id <> d.id or d.nth > 1 or not d.id = any (coalesce(v_enqueued, '{}'))
+        )),
+        array_agg(d.index) filter (where not d.known)
+      into v_duplicates, v_taken
+      from (
+        select
+          (x.n - 1)::integer as index,
+          j.job_id,
+          j.input::jsonb is not distinct from x.job -> 'input'
+            and j.payload_ref is not distinct from i.payload_ref as same_payload,
+          i.id,
+          k.known,
+          row_number() over (partition by i.id, k.known order by x.n) as nth
+        from jsonb_array_elements(p_jobs) with ordinality x(job, n)
+        cross join lateral jsonb_to_record(x.job)
+          i(id uuid, kind text, key text, tenant text, payload_ref text)
+        left join lateral (
+          select k.job_id from writ_data.job_key k
+          where k.tenant_id = coalesce(i.tenant, p_tenant_id) and k.job_kind = i.kind
+            and k.idempotency_key = i.key
+          offset 0
+        ) t on true
+        left join lateral (
+          select x.* from writ_data.job x where x.job_id = coalesce(t.job_id, i.id) offset 0
+        ) j on true
+        -- The key may be one that this statement wrote for an id that is taken.
+        cross join lateral (
+          select coalesce(
+            j.tenant_id = coalesce(i.tenant, p_tenant_id) and j.job_kind = i.kind
+              and (t.job_id is null or j.idempotency_key is not distinct from i.key),
+            false
+          ) as known
+        ) k
+        -- A refused job has no answer but its refusal: nothing about another tenant's jobs.
+        where not exists (
+          select from jsonb_to_recordset(v_refused) r(index integer) where r.index = x.n - 1
+        )
+      ) d;
+
+      if v_taken is not null then
+        raise exception using errcode = 'WR003', message = 'take back';
+      end if;
+    end if;
   exception
+  when sqlstate 'WR003' then
+    -- Ids of some are taken by different jobs, of other tenants or kinds: nothing stays of these,
+    -- not even a key. The answer does not say whose ids they are.
+    select
+      jsonb_agg(jsonb_build_object(
+        'index', n, 'reason', 'invalid_job_id',
+        'detail', 'A supplied job id is taken by a different job.'
+      ) order by n) filter (where n = any (v_taken)),
+      coalesce(array_agg(n order by n) filter (where n <> all (v_taken)), '{}')
+    into v_refused, v_rest
+    from generate_series(0, jsonb_array_length(p_jobs) - 1) n;
+    if p_atomic or v_rest = '{}' then
+      return jsonb_build_object(
+        'enqueued', 0, 'duplicates', '[]'::jsonb, 'refused', v_refused
+      );
+    end if;
+    v_answer := writ_data.enqueue_jobs(
+      (select jsonb_agg(p_jobs -> n order by u.o) from unnest(v_rest) with ordinality u(n, o)),
+      p_actor, p_tenant_id, false, p_by_gate
+    );
+    if v_answer ? 'reason' then
+      return v_answer;
+    end if;
+    return jsonb_build_object(
+      'enqueued', v_answer -> 'enqueued',
+      'duplicates', (
+        select coalesce(jsonb_agg(
+          x || jsonb_build_object('index', v_rest[(x ->> 'index')::integer + 1])
+        ), '[]')
+        from jsonb_array_elements(v_answer -> 'duplicates') x
+      ),
+      'refused', (
+        select jsonb_agg(x order by (x ->> 'index')::integer)
+        from (
+          select y || jsonb_build_object('index', v_rest[(y ->> 'index')::integer + 1]) as x
+          from jsonb_array_elements(v_answer -> 'refused') y
+          union all
+          select jsonb_array_elements(v_refused)
+        ) z
+      )
+    );
   when check_violation then
     get stacked diagnostics v_constraint = constraint_name;
     if v_constraint = '' and writ_data.open_days() then
@@ -324,54 +422,6 @@ begin
       ))
     );
   end;
-
-  -- Find the duplicates, in a second statement and so with a second snapshot: it sees the rows that
-  -- the first statement met and could not insert.
-
-  v_refused_n := coalesce(jsonb_array_length(v_refused), 0);
-  if coalesce(cardinality(v_enqueued), 0) + v_refused_n < v_total
-    and not (p_atomic and v_refused_n > 0)
-  then
-    select jsonb_agg(jsonb_build_object(
-      'index', d.index, 'job_id', d.job_id, 'same_payload', d.same_payload
-    ) order by d.index)
-    into v_duplicates
-    from (
-      select
-        (x.n - 1)::integer as index,
-        j.job_id,
-        j.input::jsonb is not distinct from x.job -> 'input'
-          and j.payload_ref is not distinct from i.payload_ref as same_payload,
-        i.id
-      from jsonb_array_elements(p_jobs) with ordinality x(job, n)
-      cross join lateral jsonb_to_record(x.job)
-        i(id uuid, kind text, key text, tenant text, payload_ref text)
-      left join lateral (
-        select k.job_id from writ_data.job_key k
-        where k.tenant_id = coalesce(i.tenant, p_tenant_id) and k.job_kind = i.kind
-          and k.idempotency_key = i.key
-        offset 0
-      ) t on true
-      cross join lateral (
-        select x.* from writ_data.job x where x.job_id = coalesce(t.job_id, i.id) offset 0
-      ) j
-      where j.tenant_id = coalesce(i.tenant, p_tenant_id) and j.job_kind = i.kind
-        -- A refused job has no answer but its refusal: nothing about another tenant's jobs.
-        and not exists (
-          select from jsonb_to_recordset(v_refused) r(index integer) where r.index = x.n - 1
-        )
-    ) d
-    where d.job_id <> d.id or not d.id = any (coalesce(v_enqueued, '{}'));
-
-    if coalesce(cardinality(v_enqueued), 0) + v_refused_n
-      + coalesce(jsonb_array_length(v_duplicates), 0) < v_total
-    then
-      -- Another tenant or kind has the id. The answer does not say whose it is.
-      raise exception using errcode = 'WR001', message = 'invalid_job_id',
-        detail = 'A supplied job id is taken by a different job.',
-        hint = 'Let the client make the id.';
-    end if;
-  end if;
 
   -- Record, wake and answer.
 

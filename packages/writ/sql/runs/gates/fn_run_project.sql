@@ -6,8 +6,8 @@
 --          and has the status that the events say. Its other words are the projector's; `writ runs
 --          history` reduces the log again and compares. A run of this turn without such a snapshot
 --          is marked stale and comes again with every turn, with an alert: PROJECTOR_GAP_DETECTED
---          if an event is missing in its log, otherwise PROJECTOR_RUN_SKIPPED. The others are
---          stored.
+--          if an event is missing in its log, otherwise PROJECTOR_RUN_SKIPPED. So is one whose
+--          snapshot cannot be written. The others are stored.
 --          A snapshot that counts more events that no rule allows than the one before raises
 --          RUN_INCONSISTENT.
 -- Refuses: not_the_projector (another has the turn), invalid_argument.
@@ -54,26 +54,7 @@ begin
     end loop;
   end if;
 
-  with newest as materialized (
-    select distinct on (c.run_id) c.*
-    from writ_data.checked_snapshots(p_snapshots) c
-    order by c.run_id, c.last_seq desc
-  ), stored as (
-    insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, updated_at)
-    select n.run_id, n.last_seq, n.status, n.snapshot, v_now
-    from newest n
-    where n.last_seq > n.stored_seq or n.last_seq >= n.missing
-    on conflict (run_id) do update
-    set last_seq = excluded.last_seq, status = excluded.status, snapshot = excluded.snapshot,
-      -- A run that was given in parts is not at the end of its log yet.
-      missing = case when s.missing is not null and exists (
-          select from writ_data.run_event e
-          where e.run_id = excluded.run_id and e.run_seq = excluded.last_seq + 1)
-        then excluded.last_seq + 1 end,
-      updated_at = excluded.updated_at
-    returning s.run_id
-  )
-  select array_agg(run_id) into v_stored from stored;
+  v_stored := writ_data.store_snapshots(p_snapshots, v_now);
   perform writ_data.clear_alert(a.code, a.subject, v_at.holder, v_now)
   from writ_data.alert a
   where a.cleared_at is null
@@ -100,10 +81,17 @@ begin
       where x.run_id = d.run offset 0) s on true
     where coalesce(s.last_seq, 0) < d.upto and s.missing is null
   loop
-    insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, missing,
-      updated_at)
-    values (g.run_id, 0, 'PENDING', 'null', coalesce(g.gap, g.upto), v_now)
-    on conflict (run_id) do update set missing = excluded.missing, updated_at = v_now;
+    begin
+      insert into writ_data.run_snapshot as s (run_id, last_seq, status, snapshot, missing,
+        updated_at)
+      values (g.run_id, 0, 'PENDING', 'null', coalesce(g.gap, g.upto), v_now)
+      on conflict (run_id) do update set missing = excluded.missing, updated_at = v_now;
+    exception when others then
+      -- Not even that can be written: the run comes again when its log grows.
+      if writ_data.is_transient(sqlstate) then
+        raise;
+      end if;
+    end;
     continue when g.gap is null and g.run_id = any (v_stored);
     v_skipped := v_skipped + 1;
     if g.gap is null then

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../../src/database/uuid.js';
 import { type Row, rolledBackGates } from './harness.js';
 
@@ -59,35 +59,75 @@ test('one key twice in one call is one job', async () => {
   expect(answer.duplicates[0].job_id).toBe(rows[0]?.job_id);
 });
 
-test('one id twice in one call is one job', async () => {
+test('one id twice in one call is enqueued once, and is a duplicate of itself', async () => {
   await gates.register();
   const id = uuidv7();
-  const answer = await gates.enqueueMany([job({ id }), job({ id })]).catch((error: Error) => error);
-  expect(await gates.db.query('select count(*)::int as n from writ_data.job_ready')).toEqual([
-    { n: answer instanceof Error ? 0 : 1 },
-  ]);
-});
-
-test('an id that a different job has taken raises invalid_job_id, and says nothing about whose it is', async () => {
-  await gates.register('chore');
-  await gates.register('errand');
-  const id = await gates.enqueue({ tenant: 'acme' });
-  await gates.raises('WR001', /^invalid_job_id$/, () =>
-    gates.enqueueMany([job({ id, tenant: 'globex' })]),
-  );
-  await gates.raises('WR001', /^invalid_job_id$/, () =>
-    gates.enqueueMany([job({ id, tenant: 'acme', kind: 'errand' })]),
-  );
-});
-
-test('a key whose id another tenant has taken does not stay behind', async () => {
-  await gates.register();
-  const id = await gates.enqueue({ tenant: 'acme' });
-  await gates.raises('WR001', /^invalid_job_id$/, () =>
-    gates.enqueueMany([job({ id, tenant: 'globex', key: 'k' })]),
-  );
-  expect(await gates.enqueueMany([job({ tenant: 'globex', key: 'k' })])).toMatchObject({
+  expect(await gates.enqueueMany([job({ id }), job({ id })])).toMatchObject({
     enqueued: 1,
+    duplicates: [{ index: 1, job_id: id, same_payload: true }],
+    refused: [],
+  });
+});
+
+describe('an id that a different job has taken', () => {
+  const taken = (index: number) => ({
+    index,
+    reason: 'invalid_job_id',
+    detail: 'A supplied job id is taken by a different job.',
+  });
+  let id: string;
+  beforeEach(async () => {
+    await gates.register('chore');
+    await gates.register('errand');
+    id = await gates.enqueue({ tenant: 'acme' });
+  });
+
+  test('is refused, without saying whose it is', async () => {
+    for (const other of [{ tenant: 'globex' }, { tenant: 'acme', kind: 'errand' }]) {
+      expect(await gates.enqueueMany([job({ id, ...other })])).toEqual({
+        enqueued: 0,
+        duplicates: [],
+        refused: [taken(0)],
+      });
+    }
+  });
+
+  test('keeps no other job of the call from being enqueued, and each keeps its index', async () => {
+    const [known, fresh] = [await gates.enqueue({ tenant: 'acme', key: 'k' }), uuidv7()];
+    const answer = await gates.enqueueMany([
+      job({ id: uuidv7(), kind: 'unheard' }),
+      job({ id, kind: 'errand' }),
+      job({ id: fresh }),
+      job({ id: fresh, kind: 'errand' }),
+      job({ tenant: 'acme', key: 'k' }),
+    ]);
+    expect(answer).toEqual({
+      enqueued: 1,
+      duplicates: [{ index: 4, job_id: known, same_payload: true }],
+      refused: [
+        { index: 0, reason: 'unknown_job_kind', detail: 'unheard' },
+        taken(1),
+        taken(3),
+      ],
+    });
+  });
+
+  test('takes every job of an atomic call back', async () => {
+    const before = await gates.db.query('select from writ_data.job');
+    const jobs = JSON.stringify([job({ id, kind: 'errand' }), job({})]);
+    expect(
+      await gates.call('fn_job_enqueue_many', { jobs, actor: 'test', atomic: true }),
+    ).toEqual({ enqueued: 0, duplicates: [], refused: [taken(0)] });
+    expect(await gates.db.query('select from writ_data.job')).toHaveLength(before.length);
+  });
+
+  test('leaves no key behind', async () => {
+    expect(await gates.enqueueMany([job({ id, tenant: 'globex', key: 'k' })])).toMatchObject({
+      refused: [taken(0)],
+    });
+    expect(await gates.enqueueMany([job({ tenant: 'globex', key: 'k' })])).toMatchObject({
+      enqueued: 1,
+    });
   });
 });
 
