@@ -145,7 +145,10 @@ describe('what a contract at work is checked against', () => {
 
   test('keeps its owner, its probes and its disqualification while a contract holds the scope', async () => {
     const disqualified = { capability_name: 'checkout', disqualified: 'It lost orders.' };
-    const contract = await s.approved({ scope: ['limits'], steps: [configure('limits', 'max', 2)] });
+    const contract = await s.approved({
+      scope: ['limits'],
+      steps: [configure('limits', 'max', 2)],
+    });
     await contract.activate({ as: s.keys.service });
     expect(await put(disqualified)).toBeUndefined();
     expect(await putProbe({})).toBeUndefined();

@@ -127,6 +127,46 @@ describe('the clockwork', () => {
     expect(await setAside()).toEqual([`clockwork/event_batch${row?.day}`]);
   });
 
+  test('takes 10,000 jobs of two leases back in parts, and says that there are more', async () => {
+    const ids = Array.from({ length: 10_000 }, () => uuidv7());
+    await producer.call('fn_job_enqueue_alike', { kind: 'chore', ids, inputs: null, actor: 'p' });
+    const claim = { kinds: ['chore'], executor: 'external_worker', lease_holder: 'w' };
+    for (let n = 0; n < 2; n++) {
+      await worker.call('fn_job_claim_many', { ...claim, lease_ttl_seconds: 1, limit: 5000 });
+    }
+    await db.clock.advance('5s');
+    let queued = 0;
+    for (let more = true; more; ) {
+      const answer = (await tick()) as { more?: boolean; reaped: { queued: number } };
+      more = answer.more === true;
+      expect(answer.reaped.queued).toBeGreaterThan(more ? 0 : -1);
+      expect(answer.reaped.queued).toBeLessThanOrEqual(5000);
+      queued += answer.reaped.queued;
+      const [row] = await db.query(
+        'select coalesce(sum(open_jobs), 0)::int as open from writ_data.job_lease',
+      );
+      expect(row?.open).toBe(ids.length - queued);
+    }
+    expect(queued).toBe(ids.length);
+    expect(await db.query('select from writ_data.job_lease')).toEqual([]);
+    expect(await worker.call('fn_job_claim_many', { ...claim, limit: 3 })).toMatchObject({
+      jobs: ids.slice(0, 3).map((id) => expect.arrayContaining([id])),
+    });
+  });
+
+  test('cancels at most 10,000 late jobs at once, and says that there are more', async () => {
+    const jobs = Array.from({ length: 12_000 }, () => ({
+      id: uuidv7(),
+      kind: 'chore',
+      deadline_ms: 1000,
+    }));
+    await producer.call('fn_job_enqueue_many', { jobs: JSON.stringify(jobs), actor: 'p' });
+    await db.clock.advance('5s');
+    expect(await tick()).toMatchObject({ late: 10_000, more: true });
+    expect(await tick()).toMatchObject({ late: 2_000 });
+    expect(await tick()).not.toHaveProperty('more');
+  });
+
   test('promotes jobs of every tenant although its caller has set an unknown tenant', async () => {
     const id = await enqueue({ delay_ms: 1000, tenant: 'acme' });
     await db.clock.advance('5s');

@@ -3,7 +3,8 @@
 -- silent workers. Once a minute it maintains lanes, partitions and retention.
 -- Callers: processes
 -- Answers: {promoted, late, timers, reaped, alone, next_due_ms}; next_due_ms is when the next
---          waiting job is due, null when none is, so that a worker can call again just then. While
+--          waiting job is due, null when none is, so that a worker can call again just then. With
+--          {more: true} it may call again at once: a call does a bounded part of what is due. While
 --          another session does this: {busy: true, next_due_ms}.
 -- Refuses: actor_required, invalid_actor.
 -- Locks:   the turn `clockwork`; rows that are due, passing over what another session holds.
@@ -59,5 +60,8 @@ begin
       where l.alone and exists (select from writ_data.job_ready r where r.lane_id = l.lane_id)
     ),
     'next_due_ms', writ_data.next_due_ms(v_now)
-  );
+  ) || case
+    when v_late >= 1000 or v_reaped ? 'more' then '{"more": true}'::jsonb
+    else '{}'
+  end;
 end $$;

@@ -1,16 +1,22 @@
 -- Cancels jobs whose deadline passed before a worker was free, a thousand rows of each table at
--- most.
--- Answers: how many.
+-- most, and 10,000 jobs in ready rows: a login may have a statement_timeout. If one of them raises,
+-- they are cancelled one by one, for half a second.
+-- Answers: how many; from a thousand on there may be more.
 -- Locks:   their ready or waiting rows, passing over what another session holds.
 create or replace function writ_data.cancel_late(p_actor text, p_at timestamptz) returns integer
 language plpgsql
 set enable_seqscan = off
 as $$
 declare
+  v_began timestamptz := clock_timestamp();
   v_ready tid[] := array(
-    select ctid from writ_data.job_ready
-    where deadline_at <= p_at
-    limit 1000 for update skip locked
+    with late as (
+      select ctid as row, cardinality(job_ids) as jobs from writ_data.job_ready
+      where deadline_at <= p_at
+      limit 1000 for update skip locked
+    )
+    select x.row from (select l.row, sum(l.jobs) over (order by l.row) as upto from late l) x
+    where x.upto <= 10000
   );
   v_waiting uuid[] := array(
     select job_id from writ_data.job_wait
@@ -31,6 +37,7 @@ begin
     -- One of them cannot be cancelled: the others can. A ready row that cannot waits from now on,
     -- so that nobody claims it.
     for i in 1 .. cardinality(v_ready) loop
+      exit when i > 100 and clock_timestamp() > v_began + interval '500 ms';
       begin
         v_ended := v_ended || writ_data.cancel_unleased(v_ready[i:i], '{}', p_at);
       exception when others then
@@ -52,6 +59,7 @@ begin
       end;
     end loop;
     for i in 1 .. cardinality(v_waiting) loop
+      exit when i > 100 and clock_timestamp() > v_began + interval '500 ms';
       begin
         v_ended := v_ended || writ_data.cancel_unleased('{}', v_waiting[i:i], p_at);
       exception when others then

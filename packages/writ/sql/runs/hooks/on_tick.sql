@@ -1,6 +1,7 @@
--- Ends timers and waits whose time has come, at most a thousand at once. Those whose run another
--- transaction has locked are for the next turn. A run that cannot be moved is set aside; if even
--- that fails, its timer is tried again in an hour.
+-- Ends timers and waits whose time has come, at most 200 at once: a call of the clockwork is to be
+-- short, and it looks again at once while a timer is due. Those whose run another transaction has
+-- locked are for the next turn. A run that cannot be moved is set aside; if even that fails, its
+-- timer is tried again in an hour.
 create or replace function writ_data.on_tick(
   p_actor text,
   p_at timestamptz
@@ -20,7 +21,7 @@ begin
     from writ_data.job_wait w join writ_data.job j on j.job_id = w.job_id
     where w.due_at <= p_at and w.job_kind in ('writ.timer', 'writ.wait')
     order by w.due_at
-    limit 1000
+    limit 200
     for update of w skip locked) x;
   if v_jobs is null then
     return 0;

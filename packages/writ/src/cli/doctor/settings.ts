@@ -10,6 +10,12 @@ interface Rule {
 }
 
 const off = (value: string): boolean => value === 'off';
+const msOf: Readonly<Record<string, number>> = { ms: 1, s: 1_000, min: 60_000 };
+/** Of a time as PostgreSQL shows it: 0 stands for none, and longer units for longer times. */
+const isUnder = (value: string, limitMs: number): boolean => {
+  const [, n, unit] = /^(\d+)(ms|s|min)$/.exec(value) ?? [];
+  return unit !== undefined && Number(n) * (msOf[unit] as number) < limitMs;
+};
 const inServer = (name: string) => `alter system set ${name} = on; select pg_reload_conf();`;
 
 const rules: Readonly<Record<string, Rule>> = {
@@ -60,6 +66,14 @@ const rules: Readonly<Record<string, Rule>> = {
       'This is a standby, or its sessions are read-only: nothing can be enqueued or finished here.',
     remedy:
       'Connect to the primary (target_session_attrs=read-write), or reset default_transaction_read_only.',
+  },
+  statement_timeout: {
+    wrong: (value) => isUnder(value, 30_000),
+    level: 'warning',
+    means:
+      'A gate that takes longer is cancelled and does nothing. The clockwork works in short parts, but a slow disk or a lock that it waits for makes them longer.',
+    remedy:
+      "For the roles that workers log in with, at least 30 seconds: alter role ROLE set statement_timeout = '30s';",
   },
   idle_in_transaction_session_timeout: {
     wrong: (value) => value === '0',

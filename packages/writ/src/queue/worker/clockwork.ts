@@ -35,6 +35,8 @@ export interface ClockworkOptions {
 interface Tick {
   readonly next_due_ms: number | null;
   readonly alone?: readonly string[];
+  /** There is more to do at once. */
+  readonly more?: boolean;
 }
 
 const noTick: Tick = { next_due_ms: null };
@@ -115,6 +117,7 @@ export class Clockwork {
     try {
       const tick = await this.#part(() => (engine ? this.#tick() : Promise.resolve(noTick)));
       if (tick && tick.next_due_ms !== null) next = Math.min(next, Math.max(tick.next_due_ms, 5));
+      if (tick?.more) next = Math.min(next, 5);
       for (const token of this.#unheard) {
         // A lease that cannot be given back expires.
         await this.#part(() =>

@@ -284,6 +284,7 @@ describe('settings', () => {
     synchronous_commit: 'on',
     default_transaction_isolation: 'read committed',
     transaction_read_only: 'off',
+    statement_timeout: '0',
     idle_in_transaction_session_timeout: '5min',
   };
 
@@ -291,7 +292,14 @@ describe('settings', () => {
     expect(judgeSettings(right)).toEqual([
       { check: 'settings', level: 'ok', says: 'As they should be' },
     ]);
-    expect(levels(judgeSettings({ ...right, synchronous_commit: 'remote_apply' }))).toEqual(['ok']);
+    for (const other of [
+      { synchronous_commit: 'remote_apply' },
+      { statement_timeout: '30s' },
+      { statement_timeout: '1min' },
+      { statement_timeout: '1h' },
+    ]) {
+      expect(levels(judgeSettings({ ...right, ...other }))).toEqual(['ok']);
+    }
   });
 
   test.each([
@@ -302,6 +310,8 @@ describe('settings', () => {
     ['synchronous_commit', 'off', 'warning'],
     ['default_transaction_isolation', 'repeatable read', 'warning'],
     ['transaction_read_only', 'on', 'error'],
+    ['statement_timeout', '1500ms', 'warning'],
+    ['statement_timeout', '29s', 'warning'],
     ['idle_in_transaction_session_timeout', '0', 'hint'],
   ])('%s = %s is a finding of level %s that says what to do', (name, value, level) => {
     expect(judgeSettings({ ...right, [name]: value })).toEqual([

@@ -104,20 +104,18 @@ describe('an id that a different job has taken', () => {
     expect(answer).toEqual({
       enqueued: 1,
       duplicates: [{ index: 4, job_id: known, same_payload: true }],
-      refused: [
-        { index: 0, reason: 'unknown_job_kind', detail: 'unheard' },
-        taken(1),
-        taken(3),
-      ],
+      refused: [{ index: 0, reason: 'unknown_job_kind', detail: 'unheard' }, taken(1), taken(3)],
     });
   });
 
   test('takes every job of an atomic call back', async () => {
     const before = await gates.db.query('select from writ_data.job');
     const jobs = JSON.stringify([job({ id, kind: 'errand' }), job({})]);
-    expect(
-      await gates.call('fn_job_enqueue_many', { jobs, actor: 'test', atomic: true }),
-    ).toEqual({ enqueued: 0, duplicates: [], refused: [taken(0)] });
+    expect(await gates.call('fn_job_enqueue_many', { jobs, actor: 'test', atomic: true })).toEqual({
+      enqueued: 0,
+      duplicates: [],
+      refused: [taken(0)],
+    });
     expect(await gates.db.query('select from writ_data.job')).toHaveLength(before.length);
   });
 
