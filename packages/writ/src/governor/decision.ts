@@ -50,7 +50,7 @@ export interface Refusal {
   readonly action_type?: string;
 }
 
-/** Something that is over its threshold. */
+/** Something that is over its threshold, or that the policy in force names no threshold for. */
 export interface Level {
   readonly since: number;
   readonly value: number;
@@ -76,6 +76,11 @@ export interface Data {
    * under has no entry.
    */
   readonly over: Readonly<Record<string, Level>>;
+  /**
+   * In the same way, the last values that are not over and not known to be under: the policy in
+   * force does not name their types, or did not when they came. Another policy may.
+   */
+  readonly seen?: Readonly<Record<string, Level>>;
   /** By type of signal: until when no action is asked for. */
   readonly cooling: Readonly<Record<string, number>>;
   /** Why it is degraded: of degradedCauses, in the order in which they came. */

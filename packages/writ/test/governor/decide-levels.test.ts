@@ -59,17 +59,104 @@ describe('instances', () => {
     expect(overOf(governor)[0]).toBe('cpu_utilization web-3');
   });
 
-  test('a policy that does not name a type forgets each of its instances, and keeps those of others', () => {
+  test('no more than 500 are kept of types that no policy names, and they displace none that is over', () => {
+    const governor = Governed.stable();
+    governor.signal('free_disk', 5, { instance: 'disk-1' });
+    for (let n = 1; n <= 502; n++) {
+      governor.now++;
+      governor.signal('humidity', 90, { instance: `room-${n}` });
+    }
+    expect(Object.keys(governor.data?.seen ?? {})).toHaveLength(500);
+    expect(Object.keys(governor.data?.seen ?? {})[0]).toBe('humidity room-3');
+    expect(overOf(governor)).toEqual(['free_disk disk-1']);
+  });
+
+  test('a policy that does not name a type has none of it over, until another one names it', () => {
     const governor = Governed.stable();
     governor.signal('free_disk', 5, { instance: 'disk-1' });
     fires(governor, 'web-1');
     governor.result({ baseline: 'unknown' });
     governor.publish(policyOf(2, observed));
     expect(overOf(governor)).toEqual(['cpu_utilization web-1']);
+    const cleared = resolves(governor, 'web-1');
+    expect(contextOf(cleared, 'signal_cleared')).toMatchObject({ still_over: 0 });
+    expect(governor.state).toBe('stable');
+    governor.publish(policyOf(3));
+    governor.pass(1);
+    expect([governor.state, overOf(governor)]).toEqual(['warning', ['free_disk disk-1']]);
   });
 });
 
 describe('an alert that is seen', () => {
+  const later = documentWith({
+    when: { error_rate: { direction: 'above', limit: 1, clear: 0.5, cooldown_ms: 0 } },
+  });
+
+  test('while the policy is withdrawn is acted on when one that names it is published', () => {
+    const governor = Governed.stable();
+    governor.publish(null);
+    fires(governor, 'web-1');
+    expect([overOf(governor), attempts(governor)]).toEqual([[], 0]);
+    const steps = governor.publish(policyOf(2));
+    expect(overOf(governor)).toEqual(['cpu_utilization web-1']);
+    expect(reasonsOf([...steps, ...governor.pass(1)])).toEqual([
+      'policy_updated',
+      ...['threshold_exceeded', 'state_transition', 'action_attempted', 'state_transition'],
+    ]);
+    expect(attempts(governor)).toBe(1);
+  });
+
+  test('before the policy names its type is acted on when another one does', () => {
+    const governor = Governed.stable(later);
+    fires(governor, 'web-1');
+    governor.pass(600_000);
+    expect([governor.state, attempts(governor)]).toEqual(['stable', 0]);
+    governor.publish(policyOf(2));
+    governor.pass(1);
+    expect([governor.state, attempts(governor)]).toEqual(['intervening', 1]);
+  });
+
+  test('while it is degraded without a policy is acted on when it has both', () => {
+    const governor = Governed.degraded();
+    governor.publish(null);
+    fires(governor, 'web-1');
+    governor.publish(policyOf(2));
+    governor.pass(10_001);
+    expect([governor.state, attempts(governor)]).toEqual(['intervening', 1]);
+  });
+
+  test('and answered stays known, and is over again, when the policy is withdrawn and comes back', () => {
+    const governor = Governed.stable();
+    fires(governor, 'web-1');
+    governor.result({ baseline: 'unknown' });
+    governor.publish(null);
+    expect(overOf(governor)).toEqual([]);
+    governor.publish(policyOf(2));
+    governor.pass(600_000);
+    expect([governor.state, overOf(governor)]).toEqual(['warning', ['cpu_utilization web-1']]);
+    expect(attempts(governor)).toBe(1);
+    resolves(governor, 'web-1');
+    expect(governor.state).toBe('stable');
+  });
+
+  test('while the policy is withdrawn, and is resolved before one is published, is not acted on', () => {
+    const governor = Governed.stable();
+    governor.publish(null);
+    fires(governor, 'web-1');
+    resolves(governor, 'web-1');
+    governor.publish(policyOf(2));
+    governor.pass(600_000);
+    expect([governor.state, attempts(governor)]).toEqual(['stable', 0]);
+  });
+
+  test('under the limit of the policy that names it is not acted on', () => {
+    const governor = Governed.stable(later);
+    fires(governor, 'web-1', 72);
+    governor.publish(policyOf(2));
+    governor.pass(600_000);
+    expect([governor.state, attempts(governor)]).toEqual(['stable', 0]);
+  });
+
   test('while it is degraded is acted on when it has recovered', () => {
     const governor = Governed.degraded();
     expect(reasonsOf(fires(governor, 'web-1'))).toEqual(['health_check_failed']);

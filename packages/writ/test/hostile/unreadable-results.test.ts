@@ -11,7 +11,7 @@ import { type Login, login } from './logins.js';
 let db: TestDatabase;
 let worker: Login;
 let runId: string;
-const first = defineJob<{ n: number }, { token: string }>('first');
+const first = defineJob<{ n: number }>('first');
 const second = defineJob<{ token: string }>('second');
 const plan = definePlan('p', { version: '1' }, (p) => {
   const a = p.step('a', first, { input: { n: 1 } });

@@ -498,7 +498,7 @@ begin
         'event_id', v_event_ids[x.e], 'version', v_in_force[x.e],
         'at', coalesce(d.doc -> 'clock', d.doc -> 'at'),
         'ids_at', coalesce(d.doc -> 'ids_at', d.doc -> 'clock', d.doc -> 'at'),
-        'was', v_data[v_of[x.e]] - '{over,cooling,storm}'::text[],
+        'was', v_data[v_of[x.e]] - '{over,seen,cooling,storm}'::text[],
         'effect', x.effect)
       from (
         select (y.effect ->> 'e')::integer as e, y.effect - 'e' as effect, y.n

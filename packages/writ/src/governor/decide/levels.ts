@@ -6,7 +6,10 @@ import type { Data, Level } from '../decision.js';
 import type { Threshold } from '../policy-document.js';
 import { change, documentOf, own, start, type Turn } from './turn.js';
 
-/** Levels that a governor keeps. Beyond these, the one that is over the longest is forgotten. */
+/**
+ * Levels that a governor keeps, of those over and of those that no policy compares with anything.
+ * Beyond these, the oldest is forgotten.
+ */
 const mostLevels = 500;
 
 /** No type has a blank in it. */
@@ -33,6 +36,41 @@ export function isOver(
 export function keep(turn: Turn, key: string, level: Level) {
   const { [key]: before, ...others } = turn.data.over;
   change(turn, { over: { ...(before ? others : withRoom(others)), [key]: level } });
+}
+
+/** A level that nothing compares with a threshold, in place of what was there. */
+export function keepSeen(turn: Turn, key: string, level: Level) {
+  const { [key]: before, ...others } = turn.data.seen ?? {};
+  change(turn, { seen: { ...(before ? others : withRoom(others)), [key]: level } });
+}
+
+/** Nothing is kept of it any more. */
+export function forget(turn: Turn, key: string) {
+  const { over, seen } = turn.data;
+  if (own(over, key)) change(turn, { over: without(over, key) });
+  if (own(seen, key)) change(turn, { seen: without(seen ?? {}, key) });
+}
+
+function without(levels: Data['over'], key: string): Data['over'] {
+  const { [key]: _, ...others } = levels;
+  return others;
+}
+
+/** Another policy is in force: each level that is known is compared with its thresholds. */
+export function judgeLevels(turn: Turn) {
+  const { over, seen = {} } = turn.data;
+  const judged = [
+    ...Object.entries(over).map(([key, level]) => ({ key, level, was: true })),
+    ...Object.entries(seen).map(([key, level]) => ({ key, level, was: false })),
+  ].map((one) => {
+    const threshold = own(documentOf(turn)?.when, typeOf(one.key));
+    return { ...one, isOver: threshold ? isOver(threshold, one.level.value, one.was) : false };
+  });
+  change(turn, { over: {}, seen: {} });
+  for (const { key, level, isOver } of judged) {
+    if (isOver) keep(turn, key, level);
+    else keepSeen(turn, key, level);
+  }
 }
 
 function withRoom(over: Data['over']): Data['over'] {

@@ -6,7 +6,7 @@ import type { Refusal } from '../decision.js';
 import type { Permission } from '../events.js';
 import { fitsBudget } from './acts.js';
 import { whenBooting } from './health.js';
-import { typeOf } from './levels.js';
+import { judgeLevels, lookAgain, typeOf } from './levels.js';
 import { isActive, move, refuse, usedOf } from './moves.js';
 import { policyViolation, type RefusingCause } from './refusals.js';
 import { entitlementLost } from './results.js';
@@ -19,25 +19,30 @@ type By = 'policy' | 'entitlement' | 'quota' | 'recheck';
 export function policy(turn: Turn, content: ContentOf<'policy'>) {
   const isNew = takePolicy(turn, content);
   if (turn.state === 'boot') whenBooting(turn);
+  else if (turn.event.decide >= 3 && (turn.state === 'stable' || turn.state === 'warning'))
+    lookAgain(turn);
   if (turn.state === 'intervening') withdrawIfGone(turn);
   else if (turn.state === 'refusing') reconsider(turn, 'policy', isNew);
 }
 
-/**
- * Whether it is another one than before. Levels of types that it does not name could never clear
- * again.
- */
+/** Whether it is another one than before. */
 function takePolicy(turn: Turn, { policy: published, actor }: ContentOf<'policy'>): boolean {
   const { policy: before, policy_version } = turn.data;
   const isNamed = ([key]: [string, unknown]) =>
     own(published?.document.when, typeOf(key)) !== undefined;
-  const named = <Value>(record: Readonly<Record<string, Value>>) =>
-    Object.fromEntries(Object.entries(record).filter(isNamed));
-  change(turn, {
-    policy: published,
-    over: named(turn.data.over),
-    cooling: named(turn.data.cooling),
-  });
+  const { over, cooling } = turn.data;
+  change(turn, { policy: published });
+  if (turn.event.decide >= 3) {
+    judgeLevels(turn);
+    // A cooldown goes on when the policy that began it comes back.
+    const lasts = ([key, until]: [string, number]) => isNamed([key, until]) || until > turn.clock;
+    change(turn, { cooling: Object.fromEntries(Object.entries(cooling).filter(lasts)) });
+  } else {
+    change(turn, {
+      over: Object.fromEntries(Object.entries(over).filter(isNamed)),
+      cooling: Object.fromEntries(Object.entries(cooling).filter(isNamed)),
+    });
+  }
   const either = published ?? before;
   // Of a withdrawal while it acts the receipt of what follows says so.
   if (!either || (!published && turn.state === 'intervening')) return false;

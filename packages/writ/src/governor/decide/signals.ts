@@ -1,7 +1,17 @@
 /** What a signal says about its threshold, and what becomes of it in each state. */
 import { actionId } from '../ids.js';
 import type { Threshold } from '../policy-document.js';
-import { coolingUntil, isOver, isUnanswered, keep, keyOf, lookAgain, standing } from './levels.js';
+import {
+  coolingUntil,
+  forget,
+  isOver,
+  isUnanswered,
+  keep,
+  keepSeen,
+  keyOf,
+  lookAgain,
+  standing,
+} from './levels.js';
 import { isActive, move, refuse } from './moves.js';
 import {
   entitlementViolation,
@@ -36,15 +46,19 @@ interface Level {
 function observe(turn: Turn, signal: Signal): Level {
   const { type, value, signal_id } = signal;
   const threshold = own(documentOf(turn)?.when, type);
-  if (!threshold || value === undefined) return { value: 0, was: false, over: false };
+  if (value === undefined) return { value: 0, was: false, over: false };
   const key = keyOf(signal);
+  if (!threshold) {
+    if (turn.event.decide >= 3) {
+      const { since = turn.at, ...known } = own(turn.data.seen, key) ?? { signal_id };
+      keepSeen(turn, key, { since, ...given(known), value });
+    }
+    return { value: 0, was: false, over: false };
+  }
   const before = own(turn.data.over, key);
   const over = isOver(threshold, value, before !== undefined);
   if (over) keep(turn, key, before ? { ...before, value } : { since: turn.at, value, signal_id });
-  else if (before) {
-    const { [key]: _, ...others } = turn.data.over;
-    change(turn, { over: others });
-  }
+  else forget(turn, key);
   return { threshold, value, was: before !== undefined, over };
 }
 

@@ -1,2 +1,2 @@
 /** Of what decides: events that were decided by another version are replayed by that one. */
-export const decideVersion = 2;
+export const decideVersion = 3;

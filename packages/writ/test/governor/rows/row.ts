@@ -46,6 +46,7 @@ export const undoing = {
     }),
   stable: () => {
     const governor = undoing.refusing();
+    governor.signal('cpu_utilization', 10);
     governor.publish(policyOf(9));
     return governor;
   },
