@@ -395,9 +395,9 @@ export const registry = {
   },
   kind_conflict: {
     message:
-      'Two processes define this kind of job in different ways, and each takes back what the other says.',
+      'This kind of job is defined in different ways, and each definition takes back what the other says.',
     remedy:
-      'Run one version of the definition. `writ.command_run` has each change and who made it; then clear the alert KIND_CONFLICT.',
+      'Define the kind once in a program, and run one version of the program. `writ.command_run` has each change and who made it; then clear the alert KIND_CONFLICT.',
     status: 409,
     retryable: false,
   },

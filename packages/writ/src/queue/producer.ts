@@ -5,7 +5,7 @@
 import { Coalescer } from '../database/coalescer.js';
 import { type AnyConnection, type Queryable, transactionOf } from '../database/connection.js';
 import { gate } from '../database/gate.js';
-import { fromDatabase, WritRefusal } from '../errors/index.js';
+import { fromDatabase, WritError, WritRefusal } from '../errors/index.js';
 import { sending, traced } from '../telemetry/sending.js';
 import {
   type CallOptions,
@@ -38,12 +38,19 @@ interface Registered {
   readonly conflict?: string;
 }
 
+/** What this connection has said about a kind, and whether a worker has: it says everything. */
+interface Definition {
+  readonly says: Readonly<Record<string, unknown>>;
+  readonly whole: boolean;
+}
+
 export class Producer {
   readonly #host: ProducerHost;
   readonly #coalescer: ItemCoalescer;
   /** Of bound connections with calls on their way: a batch has one actor. */
   readonly #bound = new Map<string, { readonly coalescer: ItemCoalescer; open: number }>();
   readonly #kinds = new Map<string, Promise<Registered>>();
+  readonly #definitions = new Map<string, Definition>();
   /** Kinds that the database knows, and whose inputs need no look. */
   readonly #known = new WeakSet<AnyKind>();
 
@@ -216,12 +223,17 @@ export class Producer {
   /**
    * Tells the database about a kind, once per connection. Outside the caller's transaction: its
    * rollback must not undo it. What stands is changed only where the definition says something; a
-   * worker says everything, since it does the jobs.
+   * worker says everything, since it does the jobs. Two definitions of one kind that differ are a
+   * mistake: only one of them could be in force.
    */
-  register(job: AnyKind, as: 'producer' | 'worker' = 'producer'): Promise<Registered> {
+  async register(job: AnyKind, as: 'producer' | 'worker' = 'producer'): Promise<Registered> {
     const name = `${as} ${job.kind}`;
+    const before = this.#definitions.get(job.kind);
+    const given = definitionOf(job, as);
+    const merged = before ? mergedDefinition(job.kind, before, given) : given;
     const known = this.#kinds.get(name) ?? this.#kinds.get(`worker ${job.kind}`);
-    if (known) return known;
+    if (known && merged === before) return known;
+    this.#definitions.set(job.kind, merged);
     const { db, actor } = this.#host;
     const params = [
       job.kind,
@@ -233,10 +245,39 @@ export class Producer {
       'fn_job_kind_register($1, $2::text::jsonb, $3)',
       params,
     );
-    registering.catch(() => this.#kinds.delete(name));
+    registering.catch(() => {
+      this.#kinds.delete(name);
+      if (before) this.#definitions.set(job.kind, before);
+      else this.#definitions.delete(job.kind);
+    });
     this.#kinds.set(name, registering);
     return registering;
   }
+}
+
+function definitionOf(job: AnyKind, as: 'producer' | 'worker'): Definition {
+  const said = Object.entries(job.definition).filter(([, value]) => value !== undefined);
+  return { says: Object.fromEntries(said), whole: as === 'worker' };
+}
+
+/** What two definitions of a kind say together; `before` itself if the other adds nothing. */
+function mergedDefinition(kind: string, before: Definition, given: Definition): Definition {
+  const says = { ...before.says, ...given.says };
+  for (const field of Object.keys(says)) {
+    const [one, other] = [before.says[field], given.says[field]];
+    // What a whole definition leaves out, it takes away.
+    const differs =
+      one === undefined ? before.whole : other === undefined ? given.whole : one !== other;
+    if (differs)
+      throw new WritError(
+        'kind_conflict',
+        `${kind}: ${field} is ${one ?? 'not set'} in one definition, ${other ?? 'not set'} in another`,
+      );
+  }
+  const adds =
+    (given.whole && !before.whole) ||
+    Object.keys(given.says).some((name) => !(name in before.says));
+  return adds ? { says, whole: before.whole || given.whole } : before;
 }
 
 /** A key of `once` stands for one call: the job that has it has the same input. */

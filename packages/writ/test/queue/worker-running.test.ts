@@ -375,3 +375,41 @@ test('tells a worker that another process defines its kind in another way', asyn
     { code: 'kind_conflict', message: expect.stringContaining('shared') },
   ]);
 });
+
+test.each([
+  ['another value', { retry: { attempts: 3 } }, { retry: { attempts: 7 } }],
+  ['a value that the worker’s leaves out', { retry: { attempts: 3 } }, { timeout: '5s' }],
+] as const)(
+  'a second definition of a kind with %s is refused, and changes nothing',
+  async (_, given, then) => {
+    const kinds = () =>
+      db.query(`select max_attempts, timeout_s from writ_data.job_kind where job_kind = 'twin'`);
+    const [one, other] = [defineJob('twin', given), defineJob('twin', then)];
+    const worker = await writ.work([one.handle(() => 1)]);
+    const before = await kinds();
+    await expect(writ.enqueue(other)).rejects.toMatchObject({ code: 'kind_conflict' });
+    await expect(writ.work([other.handle(() => 2)])).rejects.toMatchObject({
+      code: 'kind_conflict',
+      message: expect.stringMatching(/twin: (max_attempts|timeout_s) is /),
+    });
+    await worker.stop();
+    expect(await kinds()).toEqual(before);
+  },
+);
+
+test('a worker’s definition that takes away what a producer’s says is refused', async () => {
+  await writ.enqueue(defineJob('twin', { timeout: '5s' }));
+  const worker = writ.work([defineJob('twin').handle(() => 1)]);
+  await expect(worker).rejects.toMatchObject({ code: 'kind_conflict' });
+});
+
+test('definitions of producers add to each other, and one that says nothing fits every other', async () => {
+  await writ.enqueue(defineJob('twin', { retry: { attempts: 3 } }));
+  await writ.enqueue(defineJob('twin'));
+  await writ.enqueue(defineJob('twin', { timeout: '5s' }));
+  expect(
+    await db.query(
+      `select max_attempts, timeout_s from writ_data.job_kind where job_kind = 'twin'`,
+    ),
+  ).toEqual([{ max_attempts: 3, timeout_s: 5 }]);
+});
