@@ -1,8 +1,9 @@
 /** The door to everything: a connection to one database in which Writ is installed, or will be. */
 import type { ConnectOptions } from './connect-options.js';
 import { budget, defaultBudgetMs } from './database/budget.js';
+import { databaseTime } from './database/clock.js';
 import { type Queryable, queryable } from './database/connection.js';
-import { gate, readRows } from './database/gate.js';
+import { gate } from './database/gate.js';
 import { assertSchemaFits } from './database/made-by.js';
 import {
   type MigrateOptions,
@@ -601,12 +602,8 @@ export class Writ {
   }
 
   /** The time of the database. */
-  async now(): Promise<Date> {
-    const [row] = await readRows(
-      this.#db,
-      `select to_char(writ.now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
-    );
-    return new Date(String(row?.now));
+  now(): Promise<Date> {
+    return databaseTime(this.#db);
   }
 
   /** The database login that this connection uses, what it is bound to, and its roles. */

@@ -1,4 +1,4 @@
-/** The clock that ids follow. The database takes ids of about its own time. */
+/** The clock of the database, and the clock that ids follow: it takes ids of about its own time. */
 import type { Queryable } from './connection.js';
 import { followClock, uuidTime } from './uuid.js';
 
@@ -17,4 +17,12 @@ export async function followDatabase(db: Queryable, refused: string): Promise<bo
   if (Math.abs(ms - uuidTime(refused)) < tolerableMs) return false;
   followClock(ms);
   return true;
+}
+
+/** The time of the database: gates measure what they are given by it, not by this machine's clock. */
+export async function databaseTime(db: Queryable): Promise<Date> {
+  const { rows } = await db.query(
+    'select (extract(epoch from writ.now()) * 1000)::bigint::text as ms',
+  );
+  return new Date(Number(rows[0]?.ms));
 }

@@ -3,6 +3,7 @@
  * nothing.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { databaseTime } from '../database/clock.js';
 import { gate } from '../database/gate.js';
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { WritRefusal } from '../errors/index.js';
@@ -70,7 +71,8 @@ export class ApiKeys {
   ): Promise<MadeApiKey> {
     const keyId = randomBytes(8).toString('hex');
     const secret = randomBytes(32).toString('hex');
-    const expiresAt = new Date(Date.now() + milliseconds(expiresIn)).toISOString();
+    const now = await databaseTime(this.#host.db);
+    const expiresAt = new Date(now.getTime() + milliseconds(expiresIn)).toISOString();
     knownSecrets.add(`API key ${keyId}`, secret);
     const made = await this.#put(
       {

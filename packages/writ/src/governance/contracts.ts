@@ -1,6 +1,7 @@
 /** Contracts: proposed, previewed, approved, activated. Every call is made as somebody. */
 import { randomUUID } from 'node:crypto';
 import { look } from '../database/acting.js';
+import { databaseTime } from '../database/clock.js';
 import { type AnyConnection, transactionOf } from '../database/connection.js';
 import { gate, readJson, readRows } from '../database/gate.js';
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
@@ -334,13 +335,13 @@ function previewed({ steps, pre_state, template }: SignedDocument): PreviewedSte
 }
 
 /** The document of a broken glass. A minute of its 15 is left for clocks that differ. */
-function glassOf(document: SignedDocument, reason: string): SignedDocument {
+function glassOf(document: SignedDocument, reason: string, now: Date): SignedDocument {
   refuseSecrets(reason, 'the reason');
   return {
     ...document,
     writ: glassDomain,
     reason: reason.trim(),
-    not_after: new Date(Date.now() + glassMs - 60_000).toISOString(),
+    not_after: new Date(now.getTime() + glassMs - 60_000).toISOString(),
   };
 }
 
@@ -392,8 +393,8 @@ export class Contract {
    * Returns a preview as a person signs it who breaks the glass: with the reason, and for a quarter
    * of an hour. Show it, and give its hash to `activate`.
    */
-  breakingGlass(preview: Preview, reason: string): Preview {
-    const document = glassOf(preview.document, reason);
+  async breakingGlass(preview: Preview, reason: string): Promise<Preview> {
+    const document = glassOf(preview.document, reason, await databaseTime(this.#host.db));
     return { ...preview, document, hash: this.#remember(document) };
   }
 
@@ -563,7 +564,8 @@ export class Contract {
       hash === undefined
         ? (await this.preview(options)).document
         : await this.#shown(hash, options);
-    if (document.writ !== glassDomain) return glassOf(document, reason);
+    if (document.writ !== glassDomain)
+      return glassOf(document, reason, await databaseTime(this.#host.db));
     if (document.reason === reason.trim()) return document;
     throw new WritRefusal('approval_void', 'what was shown has another reason');
   }

@@ -5,7 +5,7 @@
 // it is ended and removed when it takes too long, or when this process is told to stop.
 //
 // Callers: run.mjs. Answers the exit code: 0 if every run since the totals began found zeros, 1 if
-// one of this call did not, 130 if it was told to stop.
+// one did not, also one of an earlier call, 130 if it was told to stop.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generator } from './plan.mjs';
-import { added, boundOf, readTotals, writeTotals, zeros } from './totals.mjs';
+import { added, boundOf, exitCodeOf, readTotals, writeTotals, zeros } from './totals.mjs';
 
 /** @typedef {import('./totals.mjs').Outcome} Outcome */
 
@@ -98,7 +98,6 @@ export async function runAll({ suites, seed, minutes, quick, file }) {
   const random = generator(seed);
   let totals = readTotals(file);
   const until = Date.now() + minutes * 60_000;
-  const before = totals.failures.length;
   /** @type {import('node:child_process').ChildProcess | undefined} */
   let running;
   let stopped = false;
@@ -137,5 +136,5 @@ export async function runAll({ suites, seed, minutes, quick, file }) {
   console.log(zeros.map((zero) => `${zero} ${totals[zero]}`).join(' · '));
   console.log(boundOf(totals));
   if (stopped) return 130;
-  return totals.failures.length > before ? 1 : 0;
+  return exitCodeOf(totals);
 }

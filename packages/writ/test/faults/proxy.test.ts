@@ -68,3 +68,22 @@ test('a statement is called by its gate, or by how it begins', () => {
   expect(labelOf('BEGIN')).toBe('begin');
   expect(labelOf('')).toBe('nothing');
 });
+
+test('a gate that was called often while faults happened, and never cut, is named', async () => {
+  const { proxy } = await wire(0.5);
+  const uncut = {
+    seen: 200,
+    exposed: 150,
+    before: 0,
+    after: 0,
+    half: 0,
+    drop: 0,
+    delay: 9,
+    slow: 9,
+  };
+  proxy.statements.set('select writ.fn_job_tick', uncut);
+  proxy.statements.set('select writ.fn_job_commit', { ...uncut, exposed: 149 });
+  proxy.statements.set('select writ.fn_job_renew_many', { ...uncut, after: 1 });
+  proxy.statements.set('begin', uncut);
+  expect(proxy.uncutGates()).toEqual(['select writ.fn_job_tick']);
+});

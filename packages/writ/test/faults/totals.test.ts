@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { suiteAt } from './all.mjs';
-import { added, boundOf, noTotals, readTotals, writeTotals } from './totals.mjs';
+import { added, boundOf, exitCodeOf, noTotals, readTotals, writeTotals } from './totals.mjs';
 
 const zeros = { lost: 0, repeated: 0, unreceipted: 0, stuck: 0, wrong: 0 };
 const outcome = (suite: string, faults: number, others = {}) => ({
@@ -41,6 +41,13 @@ test('the bound is three in the number of faults, and none once something failed
   expect(boundOf(added(clean, outcome('queue', 10, { lost: 1 }), 1))).toMatch(/1 runs failed/);
   expect(boundOf(added(clean, outcome('hostile', 10, { escaped: 1 }), 1))).toMatch(/no bound/);
   expect(boundOf(noTotals())).toMatch(/no bound/);
+});
+
+test('the exit code is 1 once a run has failed, in whichever call', () => {
+  const clean = added(noTotals(), outcome('wire', 10), 1);
+  expect(exitCodeOf(clean)).toBe(0);
+  const failed = added(clean, outcome('queue', 10, { stuck: 1 }), 1);
+  expect(exitCodeOf(added(failed, outcome('wire', 10), 1))).toBe(1);
 });
 
 test('a file that holds something else is refused', () => {

@@ -212,7 +212,7 @@ describe('a preview hides nothing that is signed', () => {
   test('of a broken glass: its reason, its end and the hash of the bytes that are signed', async () => {
     const contract = await s.propose({ steps: [enable('checkout')] }, s.keys.ada);
     const { preview, row } = await previewOf(contract, { as: s.keys.ops });
-    const shown = contract.breakingGlass(preview, ' the shop is down ');
+    const shown = await contract.breakingGlass(preview, ' the shop is down ');
     const text = shows({ preview: shown, row });
     expect(shown.document).toMatchObject({ writ: glassDomain, reason: 'the shop is down' });
     expect(text).toContain(shown.hash);

@@ -186,7 +186,7 @@ const promises: Record<string, string> = {
   'status and state agree': `
     select q.job_id, q.status, s.state from writ.job_queue q join writ.v_job_state s using (job_id)
     left join writ_data.job_cleaned c using (job_id)
-    where s.state <> case coalesce(c.was, q.status)
+    where s.state is distinct from case coalesce(c.was, q.status)
       when 'queued' then 'PENDING' when 'retry_waiting' then 'PENDING' when 'leased' then 'RUNNING' when 'in_progress' then 'RUNNING'
       when 'succeeded' then 'SUCCEEDED' else 'FAILED' end or (c.job_id is null) = (q.status = 'cleaned')`,
   'every job is in both views': `
@@ -264,12 +264,13 @@ test('whatever happens, every view tells one story', { timeout: 120_000 }, async
   );
 });
 
-test('a job that stands nowhere is not shown as leased', async () => {
+test('a job that stands nowhere has no status and no state', async () => {
   await gates.register();
   const id = await gates.enqueue();
   await gates.db.query('savepoint damage');
   await gates.db.query('delete from writ_data.job_ready');
   expect(await gates.statusOf(id)).toBeNull();
+  expect(await gates.db.query('select state from writ.v_job_state')).toEqual([{ state: null }]);
   await gates.db.query('rollback to savepoint damage');
   expect(await gates.statusOf(id)).toBe('queued');
 });

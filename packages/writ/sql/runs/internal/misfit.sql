@@ -41,7 +41,14 @@ begin
       return format('%s is out of range', p_path);
     end if;
   elsif v_type = 'string' then
-    if v_size < writ_data.number_in(p_schema, 'minLength')
+    -- Libraries count characters, or UTF-16 units: two for a character beyond U+FFFF. A text fits
+    -- if either count does, so that the gate refuses nothing that the schema takes.
+    if v_size + (
+        case when octet_length(p_value #>> '{}') > v_size
+          then regexp_count(p_value #>> '{}', '[\U00010000-\U0010FFFF]')
+          else 0
+        end
+      ) < writ_data.number_in(p_schema, 'minLength')
       or v_size > writ_data.number_in(p_schema, 'maxLength') then
       return format('%s is too short or too long', p_path);
     end if;

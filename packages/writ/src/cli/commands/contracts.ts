@@ -333,7 +333,7 @@ async function seen(
     );
   }
   const preview =
-    options.breakGlass === undefined ? now : contract.breakingGlass(now, options.breakGlass);
+    options.breakGlass === undefined ? now : await contract.breakingGlass(now, options.breakGlass);
   if (!output.json) {
     showPreview(output, { preview, row });
     output.line();

@@ -52,13 +52,12 @@ function part(schema: unknown): PayloadSchema {
     'required',
     'minItems',
     'maxItems',
+    'minLength',
     'maxLength',
   ] as const)
     if (schema[name] !== undefined) kept[name] = schema[name] as Json;
   for (const name of ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const)
     if (typeof schema[name] === 'number') kept[name] = schema[name];
-  // JavaScript counts UTF-16 units, and PostgreSQL characters: at least one is the same in both.
-  if (typeof schema.minLength === 'number' && schema.minLength > 0) kept.minLength = 1;
   if (isObject(schema.properties))
     kept.properties = Object.fromEntries(
       Object.entries(schema.properties).map(([name, value]) => [name, part(value)]),

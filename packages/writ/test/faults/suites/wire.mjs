@@ -177,6 +177,8 @@ export async function run(run) {
   );
   find('stuck', 'not everything came to rest', atRest.includes(false) ? [{ atRest }] : []);
   find('wrong', 'the run itself found', said);
+  // A short run calls too little for that to say anything.
+  if (!quick) find('wrong', 'a gate that was called often was never cut', proxy.uncutGates());
   ofQueue.release();
   ofRuns.release();
   const { rows } = await queue.admin.query(`select jsonb_object_agg(status, n) as statuses

@@ -221,6 +221,7 @@ describe('the schema of a wait', () => {
     ['without a field', { how: null }],
     ['with a field of another type', { ...good, by: 7 }],
     ['with a text that is empty', { ...good, by: '' }],
+    ['with a text of one unit, where two are wanted', { ...good, by: 'x' }],
     ['with a text that is too long', { ...good, by: 'x'.repeat(21) }],
     ['with a fraction', { ...good, level: 1.5 }],
     ['with a number that is too large', { ...good, level: 4 }],
@@ -247,6 +248,8 @@ describe('the schema of a wait', () => {
     ['with what it has to have', good],
     ['with everything', { by: 'ada', level: 3, tags: ['a', 'b'], how: { call: 'x' }, more: 1 }],
     ['with a text of two units and one character', { by: '😀', how: 'mail' }],
+    ['with a text of 20 characters and 40 units', { by: '😀'.repeat(20), how: 'mail' }],
+    ['with a text of 20 units and 40 octets', { by: 'é'.repeat(20), how: 'mail' }],
   ])('takes a payload %s, from SQL', async (_, payload) => {
     const { runId } = await s.writ.start(approval);
     expect(await bySql(runId, payload)).toMatchObject({ duplicate: false, step: 'approval' });
