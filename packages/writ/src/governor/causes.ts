@@ -1,5 +1,4 @@
 /** What keeps a governor from acting, and what it waits for. */
-import { causes } from '../errors/advice/causes.js';
 import { plain, plural, span } from '../errors/words.js';
 import type { Governor } from './rows.js';
 
@@ -16,6 +15,106 @@ export interface Awaited {
   /** When the timer fires; null: at once. */
   readonly due_at: string | null;
 }
+
+interface Advice {
+  readonly says: string;
+  readonly remedy: string;
+}
+
+const again = 'It looks again by itself';
+const policy = '`governor.policy()`';
+const acknowledge = (cause: string) => `\`governor.acknowledge('${cause}', { reason })\``;
+const seen = (cause: string) => `Put right what it left behind, then ${acknowledge(cause)}.`;
+
+/** Why a governor is degraded or refusing: in words, and what a program does about it. */
+const causes: Readonly<Record<string, Advice>> = {
+  ledger: {
+    says: 'the ledger does not answer',
+    remedy: `${again}; see to the database.`,
+  },
+  iam: {
+    says: 'nobody could say what its principal may do',
+    remedy: `${again}; see to the database, or to the authorizer of its workers, which are asked for permissions.`,
+  },
+  policy: {
+    says: 'it has no policy, or it could not be loaded',
+    remedy: `${again}. If it has none, publish one: \`governor.publish(policy)\`.`,
+  },
+  slo: {
+    says: 'receipts take too long to write',
+    remedy: `${again}; see what keeps the database busy.`,
+  },
+  entitlement: {
+    says: 'the entitlement could not be looked up',
+    remedy: `${again}; see to the database.`,
+  },
+  bootstrap: {
+    says: 'it was not ready in time',
+    remedy:
+      'It needs an active entitlement and a policy: `writ.governors.entitlements.get()`, `governor.policy()`.',
+  },
+  outage: {
+    says: 'the database was away',
+    remedy: `${again}.`,
+  },
+  action_timeout: {
+    says: 'an action was not done in time',
+    remedy: `It ends when the undoing succeeds. If it cannot, see to it, then ${acknowledge('action_timeout')}.`,
+  },
+  rollback_failed: {
+    says: 'an action could not be undone',
+    remedy: seen('rollback_failed'),
+  },
+  nondeterminism: {
+    says: 'an event was decided in two ways',
+    remedy: seen('nondeterminism'),
+  },
+  crash: {
+    says: 'an event crashed it too often, and was set aside',
+    remedy: seen('crash'),
+  },
+  action_not_in_policy: {
+    says: 'an action was asked for that its policy does not have',
+    remedy: `${again}. To allow it, publish a policy that has it: ${policy} is the one in force.`,
+  },
+  quota_exceeded: {
+    says: 'the actions of this month are used up',
+    remedy:
+      'Raise the quota: `writ.governors.entitlements.put({ quota })`; or wait for the first of the month, in UTC.',
+  },
+  entitlement_not_active: {
+    says: 'the entitlement is not active',
+    remedy: "Make it active: `writ.governors.entitlements.put({ status: 'ACTIVE' })`.",
+  },
+  permission_denied: {
+    says: 'its principal may not do, or may not undo, what was asked for',
+    remedy: `Give its principal the permission: ${policy} says who it is and what is needed.`,
+  },
+  policy_withdrawn: {
+    says: 'its policy was withdrawn',
+    remedy: 'Publish one: `governor.publish(policy)`.',
+  },
+  target_service_not_found: {
+    says: 'no worker carries out an action of this type',
+    remedy: `Start a worker that handles it, with an action that defineAction has made. ${again}.`,
+  },
+  signal_action_mismatch: {
+    says: 'its policy answers this signal with another action',
+    remedy: `${again}; nothing else, if the policy was just changed: ${policy}.`,
+  },
+  bounds_exceeded: {
+    says: 'an action was asked for with parameters out of its bounds',
+    remedy: `${again}. Ask within them: ${policy}.`,
+  },
+  would_exceed_budget: {
+    says: 'the action would cost more than the budget of this month has left',
+    remedy: `Publish a policy with a larger budget, or wait for the first of the month: ${policy}.`,
+  },
+  undriven: {
+    says: 'nobody drives it',
+    remedy: 'Start a worker that drives governors: `writ.work(handlers, { governor: true })`.',
+  },
+};
 
 /** The tenant and the product of a governor as commands take them; `default` may be left out. */
 export const argumentsOf = ({ tenant_id, sku_id }: Pick<Governor, 'tenant_id' | 'sku_id'>) =>
@@ -55,11 +154,7 @@ export function whyOf(
   ].map(({ cause, says }) => ({
     cause,
     says: plain(says),
-    remedy: plain(
-      (adviceOf(cause)?.remedy ?? 'See its last receipts.')
-        .replaceAll('GOVERNOR', () => argumentsOf(row))
-        .replaceAll('TENANT', () => row.tenant_id),
-    ),
+    remedy: adviceOf(cause)?.remedy ?? 'See its last receipts.',
   }));
 }
 

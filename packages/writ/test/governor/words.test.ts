@@ -1,5 +1,6 @@
 /** The words of receipts, causes and policies, without a database. */
 import { describe, expect, test } from 'vitest';
+import { remedyOfCause } from '../../src/errors/advice/causes.js';
 import { whyOf } from '../../src/governor/causes.js';
 import { changesOf, permissionsOf } from '../../src/governor/policy-changes.js';
 import { sentenceOf } from '../../src/governor/sentences.js';
@@ -52,16 +53,23 @@ describe('receipts', () => {
   });
 });
 
-test('every cause has a sentence and a remedy with the arguments of its governor', () => {
+test('every cause has a sentence, a remedy for programs, and one in commands for its governor', () => {
   const why = (sku_id: string, causes: string[]) =>
     whyOf({ tenant_id: 'acme', sku_id, causes, refusals: [] })[0];
   for (const cause of [...degradedCauses, ...refusingCauses]) {
     expect(why('web', [cause])?.says, cause).not.toBe(cause);
     expect(why('web', [cause])?.remedy.length, cause).toBeGreaterThan(10);
-    expect(why('web', [cause])?.remedy, cause).not.toMatch(/GOVERNOR|TENANT/);
+    expect(why('web', [cause])?.remedy, cause).not.toMatch(/writ (?:governor|doctor|worker)| --/);
+    expect(remedyOfCause(cause, 'acme', 'acme web'), cause).not.toMatch(
+      /GOVERNOR|TENANT|See its last receipts/,
+    );
   }
-  expect(why('web', ['crash'])?.remedy).toContain('writ governor ack acme web crash --reason');
-  expect(why('default', ['crash'])?.remedy).toContain('writ governor ack acme crash');
+  expect(why('web', ['crash'])?.remedy).toContain("governor.acknowledge('crash', { reason })");
+  expect(remedyOfCause('crash', 'acme', 'acme web')).toContain(
+    'writ governor ack acme web crash --reason',
+  );
+  expect(why('default', ['unheard_of'])?.remedy).toBe('See its last receipts.');
+  expect(remedyOfCause('unheard_of', 'acme', 'acme')).toBe('See its last receipts.');
 });
 
 test('says that nobody drives a governor whose mail waits for more than five seconds', () => {
@@ -71,7 +79,7 @@ test('says that nobody drives a governor whose mail waits for more than five sec
     {
       cause: 'undriven',
       says: '3 events in its mailbox, the oldest for 10.0 s: nobody drives it',
-      remedy: expect.stringContaining('writ worker'),
+      remedy: expect.stringContaining('writ.work('),
     },
   ]);
   expect(whyOf({ ...row, mail_since: '2026-03-01T09:59:58Z' }, now)).toEqual([]);

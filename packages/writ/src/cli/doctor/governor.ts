@@ -3,6 +3,7 @@
  * mailboxes and events are kept in.
  */
 
+import { remedyOfCause } from '../../errors/advice/causes.js';
 import { argumentsOf, isForPersons, whyOf } from '../../governor/causes.js';
 import type { Session } from '../connection.js';
 import { oneLine, plural, span } from '../output.js';
@@ -62,7 +63,7 @@ export function judgeHeld({ governors, held, named: first }: GovernorFacts): Fin
       ),
       ...(waits && { means: 'It does not act until a person has seen to it.' }),
       remedy: oneLine(
-        why.map(({ remedy }) => remedy).join(' ') ||
+        why.map(({ cause }) => remedyOfCause(cause, one.tenant_id, argumentsOf(one))).join(' ') ||
           `\`writ governor show ${argumentsOf(one)}\` says more.`,
       ),
     };

@@ -1,4 +1,6 @@
 /** How a governor, its receipts, its policy and an entitlement look on a terminal. */
+
+import { remedyOfCause } from '../../errors/advice/causes.js';
 import { plain } from '../../errors/words.js';
 import { argumentsOf } from '../../governor/causes.js';
 import { typeOf } from '../../governor/decide/levels.js';
@@ -85,10 +87,11 @@ export function headingOf(
 }
 
 /** Why it does not act, with what to do about each. */
-export function whyLines({ state, why }: GovernorDetails, output: Paint): string[] {
-  return why.flatMap(({ cause, says, remedy }) => [
+export function whyLines(governor: GovernorDetails, output: Paint): string[] {
+  const { state, why, tenant_id } = governor;
+  return why.flatMap(({ cause, says }) => [
     `${state === 'degraded' && cause !== 'undriven' ? output.style('red', '✗') : output.style('yellow', '!')} ${output.style('bold', plain(cause))}: ${says}`,
-    `  → ${remedy}`,
+    `  → ${plain(remedyOfCause(cause, tenant_id, argumentsOf(governor)))}`,
   ]);
 }
 
