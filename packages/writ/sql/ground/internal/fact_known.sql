@@ -8,7 +8,8 @@ begin
     select from writ_data.event_batch b
     where b.batch_id = writ_data.batch_of(p_event_id)
       and p_event_id between writ_data.fact_id(b.batch_id, 1) and writ_data.fact_id(
-        b.batch_id, (select sum(greatest(l - f + 1, 0)) from unnest(b.first, b.last) r(f, l))::bigint
+        b.batch_id,
+        (select sum(greatest(l - f + 1, 0)) from unnest(b.first, b.last) r(f, l))::bigint
       )
   );
 end $$;
