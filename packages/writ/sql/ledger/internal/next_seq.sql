@@ -1,6 +1,7 @@
 -- The next p_n numbers of a stream that has no row of its own to count in; answers the first. Locks
 -- the stream to the end of the transaction.
-create or replace function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint language sql volatile
+create or replace function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
+language sql volatile
 begin atomic
   insert into writ_data.receipt_stream as s (log_id, stream, last_seq) values (p_log, p_stream, p_n)
   on conflict (log_id, stream) do update set last_seq = s.last_seq + excluded.last_seq

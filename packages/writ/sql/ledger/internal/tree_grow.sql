@@ -3,10 +3,21 @@
 -- the new frontier, and at nodes[k] the new complete subtrees of 256^k leaves, of which the first
 -- has the number p_size / 256^k. One statement per level: hashes stand side by side in one value,
 -- so that a pair is a slice of it.
-create or replace function writ_data.tree_grow(p_size bigint, p_frontier bytea, p_leaves bytea, out frontier bytea, out nodes bytea[])
-  language plpgsql immutable as $$
+create or replace function writ_data.tree_grow(
+  p_size bigint,
+  p_frontier bytea,
+  p_leaves bytea,
+  out frontier bytea,
+  out nodes bytea[]
+)
+language plpgsql immutable
+as $$
 declare
-  v_row bytea := p_leaves; v_size bigint := p_size; v_level integer := 0; v_kept bytea := ''::bytea; v_odd boolean;
+  v_row bytea := p_leaves;
+  v_size bigint := p_size;
+  v_level integer := 0;
+  v_kept bytea := ''::bytea;
+  v_odd boolean;
 begin
   frontier := p_frontier;
   nodes := '{}';
@@ -23,10 +34,20 @@ begin
     if v_odd then
       v_kept := substring(v_row from octet_length(v_row) - 31) || v_kept;
     end if;
-    v_row := coalesce((select string_agg(sha256(decode('01', 'hex') || substring(v_row from 64 * i + 1 for 64)), ''::bytea order by i)
-      from generate_series(0, octet_length(v_row) / 64 - 1) i), '');
+    v_row := coalesce(
+      (
+        select string_agg(
+          sha256(decode('01', 'hex') || substring(v_row from 64 * i + 1 for 64)),
+          ''::bytea order by i
+        )
+        from generate_series(0, octet_length(v_row) / 64 - 1) i
+      ),
+      ''
+    );
+
     v_size := v_size / 2;
     v_level := v_level + 1;
   end loop;
+
   frontier := frontier || v_kept;
 end $$;

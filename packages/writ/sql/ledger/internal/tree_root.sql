@@ -1,6 +1,8 @@
 -- The root of an RFC 6962 tree, from the roots of its complete subtrees, the largest first. Of an
 -- empty tree: the hash of nothing.
-create or replace function writ_data.tree_root(p_frontier bytea) returns bytea language plpgsql immutable as $$
+create or replace function writ_data.tree_root(p_frontier bytea) returns bytea
+language plpgsql immutable
+as $$
 declare
   v_root bytea := substring(p_frontier from octet_length(p_frontier) - 31);
 begin
