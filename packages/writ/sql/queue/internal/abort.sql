@@ -104,7 +104,8 @@ begin
     from unnest(p_positions, p_abort_kinds, p_codes, p_messages, p_stacks)
       u(p, kind, code, message, stack)
     cross join lateral (
-      select u.kind not in ('released', 'delayed') and (u.kind <> 'lease_expired' or u.p <= v_upto) as charged
+      select u.kind not in ('released', 'delayed')
+        and (u.kind <> 'lease_expired' or u.p <= v_upto) as charged
     ) charge
     join writ_data.job j on j.job_id = v_ids[u.p] and j.job_id between v_lo and v_hi
     cross join lateral (

@@ -2,7 +2,12 @@
 -- call that will end all that is open takes the strong lock from the start, and so waits for a
 -- commit before it writes anything. Taken later, it would wait for that commit while the commit
 -- waits for the execution that we have just written.
-create or replace function writ_data.lock_lease(p_lease_token uuid, p_to_remove boolean) returns writ_data.job_lease language plpgsql as $$
+create or replace function writ_data.lock_lease(
+  p_lease_token uuid,
+  p_to_remove boolean
+) returns writ_data.job_lease
+language plpgsql
+as $$
 declare
   l writ_data.job_lease;
 begin

@@ -6,9 +6,14 @@
 -- idle transaction, unless it has itself enqueued. One that is prepared for a commit in two phases
 -- holds its locks under another name after a restart of the server: whoever it was, it is waited
 -- for.
-create or replace function writ_data.watch_ready() returns void language plpgsql as $$
+create or replace function writ_data.watch_ready() returns void
+language plpgsql
+as $$
 declare
-  v_seen bigint; v_writers text[]; v_drawn bigint; v_round integer := 0;
+  v_seen bigint;
+  v_writers text[];
+  v_drawn bigint;
+  v_round integer := 0;
 begin
   select ready_seen, ready_writers into v_seen, v_writers from writ_data.clockwork;
   select last_value into v_drawn from writ_data.job_ready_seq;
@@ -21,9 +26,17 @@ begin
     end if;
     perform setval('writ_data.job_ready_safe', v_seen);
   end if;
+
   -- The number was read first, and then who may still be at it.
-  v_writers := array(select distinct virtualtransaction from pg_locks where relation = 'writ_data.job_ready'::regclass
-    and database = (select oid from pg_database where datname = current_database()) and mode = 'RowExclusiveLock' and pid is distinct from pg_backend_pid());
+  v_writers := array(
+    select distinct virtualtransaction
+    from pg_locks
+    where relation = 'writ_data.job_ready'::regclass
+      and database = (select oid from pg_database where datname = current_database())
+      and mode = 'RowExclusiveLock'
+      and pid is distinct from pg_backend_pid()
+  );
+
   while v_round < 4 and writ_data.writes_ready(v_writers) loop
     perform pg_sleep(0.002);
     v_round := v_round + 1;

@@ -4,6 +4,10 @@
 -- with writ.tenant set there are none.
 -- Callers: processes, readers
 create or replace view writ.v_queue_flow with (security_barrier) as
-select b.batch_id, b.xid, b.at, f.event_type, f.last - f.first + 1 as jobs, b.subjects[f.first:f.last] as job_ids
-from writ_data.event_batch b cross join lateral unnest(b.types, b.first, b.last) f(event_type, first, last)
+select
+  b.batch_id, b.xid, b.at, f.event_type,
+  f.last - f.first + 1 as jobs,
+  b.subjects[f.first:f.last] as job_ids
+from writ_data.event_batch b
+cross join lateral unnest(b.types, b.first, b.last) f(event_type, first, last)
 where f.last >= f.first and (select writ.visible_tenant()) = '';
