@@ -69,6 +69,8 @@ begin
     offset 0
   );
   if v_jobs is not null then
-    perform from writ_data.on_jobs_succeeded(v_jobs, v_results, v_attempts, p_command, p_actor, p_at);
+    perform from writ_data.on_jobs_succeeded(
+      v_jobs, v_results, v_attempts, p_command, p_actor, p_at
+    );
   end if;
 end $$;

@@ -7,7 +7,8 @@ create or replace function writ_data.on_job_described(
   p_place integer,
   p_attempt smallint,
   p_undo boolean
-) returns text language sql stable
+) returns text
+language sql stable
 as $$
   select coalesce((
     select concat('["', p_run, '","',

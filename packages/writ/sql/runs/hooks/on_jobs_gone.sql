@@ -1,14 +1,37 @@
 -- Jobs of which some may be steps have ended for good without success: what their last execution
 -- says is what happened to the step.
-create or replace function writ_data.on_jobs_gone(p_jobs uuid[], p_command text, p_actor text, p_at timestamptz) returns void language plpgsql
-  set enable_seqscan = off as $$
+create or replace function writ_data.on_jobs_gone(
+  p_jobs uuid[],
+  p_command text,
+  p_actor text,
+  p_at timestamptz
+) returns void
+language plpgsql
+set enable_seqscan = off
+as $$
 declare
-  v_jobs uuid[]; v_codes text[]; v_messages text[]; v_attempts integer[];
+  v_jobs uuid[];
+  v_codes text[];
+  v_messages text[];
+  v_attempts integer[];
 begin
-  select array_agg(e.job_id), array_agg(case when e.abort_kind = 'cancelled' then coalesce(nullif(e.error_code, 'handler_error'), 'cancelled') else e.error_code end), array_agg(e.error_message), array_agg(e.attempt::integer)
+  select
+    array_agg(e.job_id),
+    array_agg(
+      case
+        when e.abort_kind = 'cancelled'
+          then coalesce(nullif(e.error_code, 'handler_error'), 'cancelled')
+        else e.error_code
+      end
+    ),
+    array_agg(e.error_message),
+    array_agg(e.attempt::integer)
   into v_jobs, v_codes, v_messages, v_attempts
-  from unnest(p_jobs) u(id) join writ_data.job_execution e on e.job_id = u.id and e.final;
+  from unnest(p_jobs) u(id)
+  join writ_data.job_execution e on e.job_id = u.id and e.final;
   if v_jobs is not null then
-    perform writ_data.steps_failed(v_jobs, v_codes, v_messages, v_attempts, p_command, p_actor, p_at);
+    perform writ_data.steps_failed(
+      v_jobs, v_codes, v_messages, v_attempts, p_command, p_actor, p_at
+    );
   end if;
 end $$;

@@ -26,8 +26,12 @@ begin
         select x.value from json_array_elements(p_snapshots) x(value)
         where octet_length(x.value::text) <= 16777216
           -- A text with a NUL character, or half of a pair, raises when it is read.
-          and (position(chr(92) || 'u' in x.value::text) = 0 or writ_data.as_jsonb(x.value) is not null)
-        offset 0) a
+          and (
+            position(chr(92) || 'u' in x.value::text) = 0
+            or writ_data.as_jsonb(x.value) is not null
+          )
+        offset 0
+      ) a
       cross join lateral json_to_record(
         case when json_typeof(a.value) = 'object' then a.value else '{}' end
       ) o("runId" text, "tenantId" text, status text, "lastEventSeq" text)

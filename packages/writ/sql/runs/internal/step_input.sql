@@ -6,7 +6,8 @@ create or replace function writ_data.step_input(
   p_plan integer,
   p_input jsonb,
   p_item jsonb
-) returns text language sql stable
+) returns text
+language sql stable
 return case
   when p_template is not null
     then writ_data.filled_input(p_template, p_run, p_plan, p_input, p_item)

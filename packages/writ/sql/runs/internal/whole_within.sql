@@ -3,7 +3,8 @@ create or replace function writ_data.whole_within(
   p_value jsonb,
   p_from bigint,
   p_to bigint
-) returns boolean language sql immutable
+) returns boolean
+language sql immutable
 return case
   when p_value is null then true
   when jsonb_typeof(p_value) <> 'number' then false

@@ -1,5 +1,6 @@
 -- How many runs of a tenant go on at once, and what becomes of more.
 -- Callers: processes, readers
 create or replace view writ.admission with (security_barrier) as
-select a.tenant_id, a.policy, a.max_running, a.max_pending, a.delay_ms, a.put_by, a.put_at from writ_data.admission a
+select a.tenant_id, a.policy, a.max_running, a.max_pending, a.delay_ms, a.put_by, a.put_at
+from writ_data.admission a
 where (select writ.visible_tenant()) in ('', a.tenant_id);
