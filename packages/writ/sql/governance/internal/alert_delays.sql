@@ -51,7 +51,8 @@ begin
       where g.status in ('PENDING', 'RUNNING') and coalesce(p_tenant, g.tenant_id) = g.tenant_id
         and p_at > g.created_at + v_job
         and p_at > g.created_at + v_job + (
-          select writ_data.soak_ms(coalesce(jsonb_agg(to_jsonb(s)), '[]')) * interval '1 millisecond'
+          select writ_data.soak_ms(coalesce(jsonb_agg(to_jsonb(s)), '[]'))
+            * interval '1 millisecond'
           from writ_data.governance_step s
           where s.job_id = g.job_id
         )
