@@ -1,5 +1,6 @@
 -- Signals that could not be taken while the database was away, as the hosts have written them down.
 -- Callers: readers
 create or replace view writ.governor_outage with (security_barrier) as
-select o.host, o.at, o.spool_seq, o.tenant_id, o.sku_id, o.signal_id, o.merged_at from writ_data.governor_outage o
+select o.host, o.at, o.spool_seq, o.tenant_id, o.sku_id, o.signal_id, o.merged_at
+from writ_data.governor_outage o
 where (select writ.visible_tenant()) in ('', o.tenant_id);
