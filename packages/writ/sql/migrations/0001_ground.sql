@@ -165,7 +165,8 @@ comment on table writ_data.event_batch is
   'writ.event_outbox.';
 comment on column writ_data.event_batch.actor is 'Who acts, as the caller says.';
 comment on column writ_data.event_batch.login is
-  'The database login of the call. PostgreSQL has authenticated it; no gate takes it from a caller.';
+  'The database login of the call. PostgreSQL has authenticated it; no gate takes it from '
+  'a caller.';
 comment on column writ_data.event_batch.request_id is
   'The request that the call was made for, as the caller says; null: none.';
 alter table writ_data.event_batch alter subjects set storage external;

@@ -249,8 +249,8 @@ alter table writ_data.job_ready alter inputs set storage external;
 comment on column writ_data.job_ready.moved is
   'Came here after a delay, a retry or a release, in a row of its own.';
 comment on column writ_data.job_ready.part is
-  'The order within seq: from 0 on for the rows of one call. What was given back stands before them, '
-  'in the order of its ids.';
+  'The order within seq: from 0 on for the rows of one call. What was given back stands before '
+  'them, in the order of its ids.';
 create index job_ready_claim on writ_data.job_ready (lane_id, seq, part);
 create index job_ready_by_deadline
   on writ_data.job_ready (deadline_at) where deadline_at is not null;
@@ -321,11 +321,11 @@ comment on column writ_data.job_lease.alone is
 comment on column writ_data.job_lease.limited is 'Counts in limit_hold.';
 comment on column writ_data.job_lease.stepped is 'Holds steps of runs.';
 comment on column writ_data.job_lease.reserved is
-  'May hold jobs of reserved kinds, which a worker cannot finish by itself: the queue''s gates look '
-  'them up. False where the claim knows better.';
+  'May hold jobs of reserved kinds, which a worker cannot finish by itself: the queue''s gates '
+  'look them up. False where the claim knows better.';
 comment on column writ_data.job_lease.login is
-  'The database login that claimed it. A claim takes only jobs that its login may touch, so a later '
-  'call through the same login need not look up whose they are.';
+  'The database login that claimed it. A claim takes only jobs that its login may touch, so a '
+  'later call through the same login need not look up whose they are.';
 
 create table writ_data.job_execution (
   job_id        uuid not null,

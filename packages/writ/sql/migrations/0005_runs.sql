@@ -249,7 +249,8 @@ comment on table writ_data.run_projector is
   'How far the projector has followed the record. It moves once per turn, whatever the number of '
   'events.';
 comment on column writ_data.run_projector.turn is
-  'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its first row.';
+  'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its '
+  'first row.';
 
 -- How many runs go on at once ---------------------------------------------------------------------
 

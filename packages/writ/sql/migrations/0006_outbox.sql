@@ -41,7 +41,8 @@ comment on column writ_data.destination.config is
 comment on column writ_data.destination.failures is 'Calls in a row in which nothing was accepted.';
 comment on column writ_data.destination.holder is 'The relay whose turn it is, until held_until.';
 comment on column writ_data.destination.turn is
-  'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its first row.';
+  'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its '
+  'first row.';
 
 create table writ_data.undelivered (
   destination text not null references writ_data.destination on delete cascade,

@@ -237,8 +237,8 @@ comment on column writ_data.contract.not_after is
   'When its last forward step may begin: the end of the review and the window after it; of a '
   'template, its expiry. Set when the contract becomes ELIGIBLE.';
 comment on column writ_data.contract.approval_hash is
-  'The hash of the document that approvals of this round sign (contract_document). Null: nobody has '
-  'signed in this round.';
+  'The hash of the document that approvals of this round sign (contract_document). Null: nobody '
+  'has signed in this round.';
 comment on column writ_data.contract.template is
   'Set: it is not executed itself; its instances are, within these bounds. template_id and '
   'template_params: it is such an instance.';
@@ -638,7 +638,8 @@ insert into writ_data.dot_config (key, value, minimum, maximum, whole, descripti
   ('governance.alert.audit_sec', '30', 0.1, 86400, false,
     'How long an audit may take before AUDIT_SLOW.'),
   ('governance.denials_per_minute', '10', 1, 1000, true,
-    'How many denials of a principal have a receipt each in a minute; one receipt counts the rest.'),
+    'How many denials of a principal have a receipt each in a minute; one receipt counts the '
+    'rest.'),
   ('governance.rollback.health_gate', '"observe"', null, null, false,
     'Whether rollback steps are blocked by health as forward steps are: enforce; or write it down '
     'and restore: observe.');
