@@ -25,7 +25,7 @@ begin
       'More than ten characters, for those who read it in a year.');
   end if;
 
-  -- A driver gives receipts their ids, so two may have the same one.
+  -- No constraint makes receipt ids unique, because the table is partitioned by month.
   select array_agg(r.receipt_no), min(r.log_id) into v_nos, v_log
   from writ_data.receipt r
   where r.receipt_id = p_receipt_id and writ_data.visible(r.log_id);
