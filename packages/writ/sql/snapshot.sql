@@ -1747,7 +1747,7 @@ CREATE INDEX undelivered_stream ON writ_data.undelivered USING btree (destinatio
 comment on table writ_data.undelivered is 'Events that a destination has not accepted yet, those of the same stream that wait behind them (due_at is null), and dead letters (dead_at).';
 comment on column writ_data.undelivered.stream is 'What the event is about, for a run its id: its events are delivered in order.';
 
--- view writ.admission with (security_barrier=true); owner writ_owner; source df2dadca396f8998d0fdaad0f99c62a0f6286959079f6a1d3a5f18cf661e5c04
+-- view writ.admission with (security_barrier=true); owner writ_owner; source cb3624e0e5bff485832c5b2bfbf6d2066583e397e03717876218096aff7d8689
 --   tenant_id text
 --   policy text
 --   max_running integer
@@ -1765,7 +1765,7 @@ grant select on writ.admission to writ_producer;
 grant select on writ.admission to writ_server;
 grant select on writ.admission to writ_worker;
 
--- view writ.alert with (security_barrier=true); owner writ_owner; source f7063e32960614d8a38a09e2932b44a7fe194a032aaccdfc9dea61a2f3cded1e
+-- view writ.alert with (security_barrier=true); owner writ_owner; source 2a7089739fff7e580edc2c64e657fd068dbb6278b3e2f8511eaa508e120d3034
 --   alert_id uuid
 --   code text
 --   severity text
@@ -1801,7 +1801,7 @@ grant select on writ.api_key to writ_admin;
 grant select on writ.api_key to writ_auditor;
 grant select on writ.api_key to writ_server;
 
--- view writ.capability with (security_barrier=true); owner writ_owner; source c64e8d402cae79ce42a6e752967d8b6be8ab68e54af3ae1eeb93e43d3b76df17
+-- view writ.capability with (security_barrier=true); owner writ_owner; source c1c6e8d425143cf73466c43c81f1ce27ab84777abbb25fee4bd9dfa127b5aba0
 --   tenant_id text
 --   capability_name text
 --   domain text
@@ -1864,7 +1864,7 @@ grant select on writ.command_run to writ_producer;
 grant select on writ.command_run to writ_server;
 grant select on writ.command_run to writ_worker;
 
--- view writ.configuration with (security_barrier=true); owner writ_owner; source a71c820575d0d8e81402ba1c05bb6ce2df75d1c6d1d216fe55b92511a5f0e705
+-- view writ.configuration with (security_barrier=true); owner writ_owner; source 5c96e2bcc8c578c8dc1514504f6a4c87902509bd08d87901ffb8cc1e0b7ddd5a
 --   tenant_id text
 --   scope text
 --   key text
@@ -1885,7 +1885,7 @@ grant select on writ.configuration to writ_producer;
 grant select on writ.configuration to writ_server;
 grant select on writ.configuration to writ_worker;
 
--- view writ.configuration_scope with (security_barrier=true); owner writ_owner; source b3030427530503d9e948ae99a33cb37481876a024dd044db418234d411d4b6e2
+-- view writ.configuration_scope with (security_barrier=true); owner writ_owner; source b585a3a6efa79a6e9948af475a7f5c051d5e7837071a6eefbb51fa6eafee8048
 --   tenant_id text
 --   scope text
 --   owner_capability text
@@ -2006,7 +2006,7 @@ grant select on writ.deployment to writ_server;
 grant select on writ.deployment to writ_signer;
 grant select on writ.deployment to writ_worker;
 
--- view writ.destination with (security_barrier=true); owner writ_owner; source a7f43bcdf7c5d25adb88b009d3b6bf9ec987d22e7e19fa2b4d02a688fcd7e41c
+-- view writ.destination with (security_barrier=true); owner writ_owner; source 61c7659cd3004bfd65c83892ff6962d10ee78ac99f98f285fb9f6ba7bfc22198
 --   name text
 --   bus text
 --   tenant_id text
@@ -2056,7 +2056,7 @@ grant select on writ.dot_config to writ_producer;
 grant select on writ.dot_config to writ_server;
 grant select on writ.dot_config to writ_worker;
 
--- view writ.entitlement with (security_barrier=true); owner writ_owner; source 7d8cbf5a9841c7819bd96cfcfe729403f6ca025ec113d0dddf3e3ead47d546ab
+-- view writ.entitlement with (security_barrier=true); owner writ_owner; source bd0c0c34c8f0514ef347a0228e3aa32695a65f02a25b53a5e4517a44c249f179
 --   tenant_id text
 --   entitlement_id text
 --   status text
@@ -2077,7 +2077,7 @@ grant select on writ.entitlement to writ_producer;
 grant select on writ.entitlement to writ_server;
 grant select on writ.entitlement to writ_worker;
 
--- view writ.event_outbox with (security_barrier=true); owner writ_owner; source 101a54153b1ffcf24605da63afedd043660ac6f7a6dd958b39c83644f384ae7a
+-- view writ.event_outbox with (security_barrier=true); owner writ_owner; source ad8188ad710029b358403b57c30f1c835fd449d9010b77cf88d8375f2b405b49
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -2261,7 +2261,7 @@ grant select on writ.governance_signals to writ_producer;
 grant select on writ.governance_signals to writ_server;
 grant select on writ.governance_signals to writ_worker;
 
--- view writ.governor with (security_barrier=true); owner writ_owner; source 48d4fdb7c7a0edd7de15f5802956b27488c891833ede99b0478ffa7eb0069208
+-- view writ.governor with (security_barrier=true); owner writ_owner; source 6c0b4da4ea2ea18ff155786fee4b9d8fcff850e3870896426fa334876074a610
 --   governor_id uuid
 --   tenant_id text
 --   sku_id text
@@ -2303,7 +2303,7 @@ grant select on writ.governor to writ_producer;
 grant select on writ.governor to writ_server;
 grant select on writ.governor to writ_worker;
 
--- view writ.governor_event with (security_barrier=true); owner writ_owner; source 5345831fa87a690f5d98221b72f46d0415ce4a2b0ba59c208e9c29bb767d938c
+-- view writ.governor_event with (security_barrier=true); owner writ_owner; source 6c9cf1a0899554c94dff7f24794c3bd0cbd783d39e636b523334c5dd6f4a27c9
 --   tenant_id text
 --   sku_id text
 --   governor_id uuid
@@ -2327,7 +2327,7 @@ grant select on writ.governor_event to writ_producer;
 grant select on writ.governor_event to writ_server;
 grant select on writ.governor_event to writ_worker;
 
--- view writ.governor_outage with (security_barrier=true); owner writ_owner; source 8a95eb34e66eb91fccde20d48332a8ca3dc92173b727b5eb3ee090d24045ccd1
+-- view writ.governor_outage with (security_barrier=true); owner writ_owner; source 25bfb16574bd5c4e2d657485e8cb88097b70fe770f71dc7c4a3a47982b655c80
 --   host text
 --   at timestamp with time zone
 --   spool_seq bigint
@@ -2632,7 +2632,7 @@ grant select on writ.plan to writ_producer;
 grant select on writ.plan to writ_server;
 grant select on writ.plan to writ_worker;
 
--- view writ.principal with (security_barrier=true); owner writ_owner; source f3e640752b7988509475f289e20c8f743155f2eb4f57e195cc29c9120f5d3452
+-- view writ.principal with (security_barrier=true); owner writ_owner; source a538a8749ae6a0d35b60d0fa4a3fd2752f35f00f947284bef7efde8afbaeda8f
 --   principal_id text
 --   tenant_id text
 --   kind text
@@ -2771,7 +2771,7 @@ grant select on writ.run_events to writ_producer;
 grant select on writ.run_events to writ_server;
 grant select on writ.run_events to writ_worker;
 
--- view writ.run_snapshots with (security_barrier=true); owner writ_owner; source bf85b05e36a7c49b6eef214fc037579db21d138f0057708d1790bedf08f6c58b
+-- view writ.run_snapshots with (security_barrier=true); owner writ_owner; source b25939d2440e6eee8cc039f5ccf9f2c6bb3b3282972ea5290cea685b4fbcbcb9
 --   run_id uuid
 --   tenant_id text
 --   last_event_seq integer
@@ -2890,7 +2890,7 @@ grant select on writ.system_contracts to writ_producer;
 grant select on writ.system_contracts to writ_server;
 grant select on writ.system_contracts to writ_worker;
 
--- view writ.tenant_weight with (security_barrier=true); owner writ_owner; source 2a89c44e8dbadcca4f0c31ccd7af658a6083d24d8182a6fbd905cc61c99822e4
+-- view writ.tenant_weight with (security_barrier=true); owner writ_owner; source 55283feb892bffdf545ea9d6aa5c3a56baff1630f682f6d2da8f55f892c0a88b
 --   tenant_id text
 --   weight double precision
 --   set_by text
@@ -2905,7 +2905,7 @@ grant select on writ.tenant_weight to writ_producer;
 grant select on writ.tenant_weight to writ_server;
 grant select on writ.tenant_weight to writ_worker;
 
--- view writ.undelivered with (security_barrier=true); owner writ_owner; source 6bda9e66e4d51a02b297cda6fdb3bcfe52f23b6280af191310ac90f956db764d
+-- view writ.undelivered with (security_barrier=true); owner writ_owner; source 3e58c8d7cb5a2bd99985c0912fed8f6877da12ff29cb546acc18fbac411190df
 --   destination text
 --   event_id uuid
 --   stream uuid
@@ -2958,7 +2958,7 @@ grant select on writ.v_job_by_status to writ_producer;
 grant select on writ.v_job_by_status to writ_server;
 grant select on writ.v_job_by_status to writ_worker;
 
--- view writ.v_job_queue_backlog with (security_barrier=true); owner writ_owner; source fdba8804d1c87feb6c4b93c9424e12a1c47c6374189b10fcd994d1839cb74c0c
+-- view writ.v_job_queue_backlog with (security_barrier=true); owner writ_owner; source 5d4c460c8d371f1688e55c225ac7656389c16db2cb78d8ce86221080e1bcbed3
 --   job_kind text
 --   backlog bigint
 grant select on writ.v_job_queue_backlog to dot_executor;
@@ -2971,7 +2971,7 @@ grant select on writ.v_job_queue_backlog to writ_producer;
 grant select on writ.v_job_queue_backlog to writ_server;
 grant select on writ.v_job_queue_backlog to writ_worker;
 
--- view writ.v_job_queue_dead_letter_open; owner writ_owner; source 632173996f7bc74232c95146ed8b812f829eec0572d4b83a9fa0b2d193205183
+-- view writ.v_job_queue_dead_letter_open; owner writ_owner; source 804da996acf368ae805332ab7e7ddd9cb9115a2a9e4748482010f3682a872edc
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -3018,7 +3018,7 @@ grant select on writ.v_job_queue_dead_letter_open to writ_producer;
 grant select on writ.v_job_queue_dead_letter_open to writ_server;
 grant select on writ.v_job_queue_dead_letter_open to writ_worker;
 
--- view writ.v_job_queue_in_progress with (security_barrier=true); owner writ_owner; source 1ba170662e4566607e9bf49b7e5b155b208d5334455793b604dded4a3c28892a
+-- view writ.v_job_queue_in_progress with (security_barrier=true); owner writ_owner; source 5005bfc2c50c75b3cf0fc68c623503bf5aa6ff452c430ca7283adf1c40898bae
 --   job_kind text
 --   in_progress bigint
 grant select on writ.v_job_queue_in_progress to dot_executor;
@@ -3048,7 +3048,7 @@ grant select on writ.v_job_state to writ_producer;
 grant select on writ.v_job_state to writ_server;
 grant select on writ.v_job_state to writ_worker;
 
--- view writ.v_queue_flow with (security_barrier=true); owner writ_owner; source 5c09e61dcab0b9e9550d4ac557b68ff94bdc19fcf683e9213bce63029b3d7787
+-- view writ.v_queue_flow with (security_barrier=true); owner writ_owner; source a42ce6e8b9c961fc6646f1687505445de0ae11e3c9fd05bfabe125c67b3500a6
 --   batch_id uuid
 --   xid xid8
 --   at timestamp with time zone
@@ -4458,7 +4458,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 428ee30ad5e0584fbe5d89f07b385bbe
 
 -- function writ_data.append_events(p_runs uuid[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[], p_signal uuid, p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[], p_once boolean DEFAULT true) returns uuid
---   plpgsql, volatile; owner writ_owner; body 2eed5044863c3b5e7526327315b42152
+--   plpgsql, volatile; owner writ_owner; body 78693e79e4223ba7e99d869cac0400f8
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -4470,7 +4470,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.append_receipts(p_entries text[], p_at timestamp with time zone, p_erasables jsonb DEFAULT NULL::jsonb) returns bigint[]
---   plpgsql, volatile; owner writ_owner; body 9662108890c0ccb8a75ce1cf7cc94777
+--   plpgsql, volatile; owner writ_owner; body 373afd7a16af643facf3d8ae057fe68f
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.applied_by(p_job uuid) returns jsonb
@@ -4513,7 +4513,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 776f3a7cee3d5c87b84f2f6d6d97bc4e
 
 -- function writ_data.await_audits(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body f9b740bc204c643346d947fc31a12be6
+--   plpgsql, volatile; owner writ_owner; body 817de064f40dc88d4d7db0ea9abb3f08
 
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
@@ -4529,14 +4529,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, volatile; owner writ_owner; body f7a2510379531cc63112768b9f1ee9f5
 
 -- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body dcf4f5bf7c7683378d128ad8beb63f4b
+--   plpgsql, volatile; owner writ_owner; body e9d20a13787fd6f6a42bfec8cb551d02
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.begin_step(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_actor text, p_at timestamp with time zone) returns boolean
---   plpgsql, volatile; owner writ_owner; body eda1cddebe97792ce286ec475ab0827a
+--   plpgsql, volatile; owner writ_owner; body f5a7b6e6feb1b66315c789b6815fd91d
 --   set enable_seqscan=off
 
 -- function writ_data.behind(p_principal text) returns text[]
@@ -4581,7 +4581,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, p_tenant text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body 41ad8a47738800a3cdff7750d0bc5864
+--   plpgsql, stable; owner writ_owner; body 08408ca05e44cf375ee7f8ccb48c45a3
 
 -- function writ_data.clamped(p_number text, p_most bigint) returns numeric
 --   sql, immutable; owner writ_owner; body 10cefa06b12e77bc4875efb3586b636a
@@ -4710,7 +4710,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.enqueue_steps(p_runs uuid[], p_steps smallint[], p_places integer[], p_attempts smallint[], p_undo boolean[], p_inputs text[], p_actor text, p_at timestamp with time zone, p_taken boolean[] DEFAULT NULL::boolean[], OUT ids uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body 25382268b500929400a11d3847890c1f
+--   plpgsql, volatile; owner writ_owner; body 55d2c5086571cd61d5a9ac1c4f878f2b
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -4934,7 +4934,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 88e3c71d4437ba0878cb159b825d0979
 
 -- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[]) returns text[]
---   plpgsql, stable; owner writ_owner; body 0ddfe4d30bbe4126e7c14f0467840081
+--   plpgsql, stable; owner writ_owner; body f66bb76db0f4929109f7adae2cdbffa3
 
 -- function writ_data.make_governor_partition(p_month date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body b49d63d0fc3cd779add462116b2ad1ff
@@ -4947,7 +4947,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set default_table_access_method=heap
 
 -- function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[], p_alone boolean[], p_attempts smallint[], p_execution_nos integer[], p_deadlines timestamp with time zone[]) returns text[]
---   plpgsql, volatile; owner writ_owner; body 4c2e47d778bd69b561614cb14492dbf3
+--   plpgsql, volatile; owner writ_owner; body 662d9dd346fa0fb05220311cd1a32076
 
 -- function writ_data.make_receipt_partition(p_month date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 5dc05d0ce8751c2806580676cbe49ab6
@@ -4976,17 +4976,17 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 24005a6c5a0d09b93298db2293aec9b8
 
 -- function writ_data.move_governance_jobs(p_jobs uuid[], p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone, p_states bytea[] DEFAULT NULL::bytea[]) returns void
---   plpgsql, volatile; owner writ_owner; body 142b430797d863db9ef36f1b31cf341f
+--   plpgsql, volatile; owner writ_owner; body 2c5e9f7713929fdc1c7227c96ab4fbaf
 
 -- function writ_data.move_head(p_lane bigint, p_safe bigint) returns void
 --   plpgsql, volatile; owner writ_owner; body fa12038fceb63e68032f5d977e29867a
 
 -- function writ_data.move_lists(p_run uuid, p_steps smallint[], p_actor text, p_at timestamp with time zone) returns smallint[]
---   plpgsql, volatile; owner writ_owner; body 5c95cbd1f6560d7e8796b1bceec3a45d
+--   plpgsql, volatile; owner writ_owner; body 3553893573a41264409d986db719ef16
 --   set enable_seqscan=off
 
 -- function writ_data.move_run(p_run uuid, p_steps smallint[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 356e914e058b1b8a0a8d5b450bcf4a52
+--   plpgsql, volatile; owner writ_owner; body 4da43a8b5f44a5935efec78c5c21ce5c
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -5039,7 +5039,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.on_jobs_claimed(p_jobs uuid[], p_execution_nos integer[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
---   plpgsql, volatile; owner writ_owner; body 1f38c5cc4920df8a71633a6a39d1a475
+--   plpgsql, volatile; owner writ_owner; body faf6d3450e12fe97a4f0ba726ce8f6bf
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -5248,7 +5248,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.resume_run(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 6e48863cce356a54fa94a1b30d90a996
+--   plpgsql, volatile; owner writ_owner; body f8c5cfd277c394c22969f430953800c4
 --   set enable_seqscan=off
 
 -- function writ_data.retire_day(p_day date) returns bigint
@@ -5274,7 +5274,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 29b10704c702f94d940f3b1fab5a5161
 
 -- function writ_data.root_at(p_log text, p_size bigint) returns bytea
---   plpgsql, stable; owner writ_owner; body 98bf4f3911852e58acff63eaac8298e7
+--   plpgsql, stable; owner writ_owner; body fde390d60762cb48323649359135693e
 
 -- function writ_data.run_event_document(p_run uuid, p_seq integer, p_type text, p_step text, p_attempt text, p_engine_attempt integer, p_data text, p_signal uuid, p_at timestamp with time zone) returns text
 --   sql, stable; owner writ_owner; body af74c0f8ff724d5d84d75ddc9a42494d
@@ -5321,7 +5321,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
 -- function writ_data.settle_audits(p_jobs uuid[], p_verdict text, p_reasons text[], p_checks jsonb[], p_evidence jsonb[], p_health jsonb[], p_resolved_by text, p_actor text, p_started timestamp with time zone, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 7bbe4a9153fd60746e8e1e6a0416b5db
+--   plpgsql, volatile; owner writ_owner; body 07ad2547443b85708d31510bdf56bb63
 
 -- function writ_data.settle_contracts(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body ba80a2dcec5a5b1b47a78a026e9ff20a
@@ -5389,7 +5389,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body b17ae483400257c0efc4332081fb3f27
 
 -- function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], p_artifacts jsonb DEFAULT NULL::jsonb, OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body c990dd543d97c7ff0ad3aa384f9ffd55
+--   plpgsql, volatile; owner writ_owner; body 8ee813dda69d8b7a746c7a56758e1ec6
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -5403,7 +5403,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 0c703169295fcbe1fa8f6bfdc76a7dc4
 
 -- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_only text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
---   plpgsql, volatile; owner writ_owner; body bb1fd1e96c7d4a835a5551e35108d325
+--   plpgsql, volatile; owner writ_owner; body a238b4642d13eebd6263d6f0ec601f27
 
 -- function writ_data.steps_to_undo(p_job uuid) returns jsonb
 --   sql, stable; owner writ_owner; body 2596d1a0a9119b44e2374ef43aa820c3
@@ -5427,7 +5427,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 0ee396db05b7acfc8e3103fbb582a8f6
 
 -- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[], OUT rows_taken integer, OUT stepped boolean, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos integer[]) returns record
---   plpgsql, volatile; owner writ_owner; body 8a1633396b40120cb1a178612b7f2303
+--   plpgsql, volatile; owner writ_owner; body 34bb0e7fcb0cdb120592bf312c8b4d69
 
 -- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body b174a92ea0ecf7f6bd7d261d6049c187
@@ -5494,13 +5494,13 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.watch_ready() returns void
---   plpgsql, volatile; owner writ_owner; body 31622349299663c71c7cfd4dc1114aac
+--   plpgsql, volatile; owner writ_owner; body 05daf3e0a0f59f585edc16a13f61badf
 
 -- function writ_data.whole_within(p_value jsonb, p_from bigint, p_to bigint) returns boolean
 --   sql, immutable; owner writ_owner; body 3a6765cf83159a82323eb9b5f9468347
 
 -- function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body b8ade27bc064b0a005b88421c9c82c7b
+--   plpgsql, volatile; owner writ_owner; body a71141d8f25911e9ca26b297952d4478
 --   set enable_seqscan=off
 
 -- function writ_data.within(p_value jsonb, p_bounds jsonb) returns boolean

@@ -1,7 +1,7 @@
--- The checks of an audit, from the run's log, the receipts and the targets as they are now:
--- [{check, result, detail}]. A rollback is held to A-001, A-003, A-007 and the state. p_read: what
--- stands outside the database now. p_touched: by the number of a step outside, what its type says
--- that it touches.
+-- Runs the checks of an audit against the run's log, the receipts and the targets as they are now:
+-- [{check, result, detail}]. A rollback is held to A-001, A-003, A-007 and its state. p_read is the
+-- state outside the database now. p_touched has, by the number of a step outside, the target that
+-- its type says it touches.
 create or replace function writ_data.audit_checks(
   g writ_data.governance_job,
   c writ_data.contract,

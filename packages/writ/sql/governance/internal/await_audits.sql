@@ -1,5 +1,5 @@
--- Every step of these governance jobs is done: by way of COMPLETED they await their audits, which
--- are enqueued. The caller has locked them.
+-- Moves governance jobs whose steps are all done to AUDIT_PENDING, by way of COMPLETED, and
+-- enqueues their audits. The caller has locked them.
 create or replace function writ_data.await_audits(
   p_jobs uuid[],
   p_actor text,
@@ -11,7 +11,7 @@ declare
   v_states bytea[];
   j record;
 begin
-  -- Whether what was restored is what it was before is for the audit to say: what could be is.
+  -- The audit decides whether the restored state equals the state before.
   select array_agg(
     writ_data.state_hash(
       case g.kind

@@ -1,6 +1,6 @@
--- Writes a capability or a value, whose row is locked here, if it is what is expected: its value,
--- or, for a rollback, its version. Answers what was found and which versions; `as_expected` says
--- whether it was written. JSON null: no value.
+-- Changes a capability or a value, and locks its row, if it is as expected: by its value, or, for a
+-- rollback, by its version. Answers what was found, and both versions; `as_expected` says whether
+-- it was written. JSON null: no value.
 create or replace function writ_data.change_target(
   p_tenant text,
   p_type text,

@@ -1,4 +1,4 @@
--- The end of active contracts: their holds are free again. p_reasons is why, of each.
+-- Ends active contracts and frees their holds. p_reasons has the reason of each.
 create or replace function writ_data.close_contracts(
   p_contracts uuid[],
   p_to text,

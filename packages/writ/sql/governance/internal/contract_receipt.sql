@@ -1,5 +1,4 @@
--- A receipt in the stream of a contract that has not come to its end, whose row the caller has
--- locked.
+-- Writes a receipt in the stream of a contract that has not ended. The caller has locked its row.
 create or replace function writ_data.contract_receipt(
   p_contract uuid,
   p_status text,

@@ -1,6 +1,6 @@
--- The eligibility rules of a contract, those that block first: [{rule, passed, detail}]. An
--- instance of a template is held to its template's own limits instead of E-006, and E-104 blocks it
--- only when something is unhealthy.
+-- Evaluates the eligibility rules of a contract, those that block first: [{rule, passed, detail}].
+-- An instance of a template is held to its template's own limits instead of E-006, and E-104 blocks
+-- it only if something is unhealthy.
 create or replace function writ_data.eligibility(
   c writ_data.contract,
   p_policy jsonb,

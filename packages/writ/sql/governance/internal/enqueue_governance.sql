@@ -1,5 +1,5 @@
--- Enqueues jobs of governance about governance jobs of a tenant, in the transaction of what they
--- follow from; raises if they cannot be.
+-- Enqueues queue jobs about governance jobs of a tenant, in the transaction of what they follow
+-- from. Raises if they cannot be enqueued.
 create or replace function writ_data.enqueue_governance(
   p_kind text,
   p_jobs uuid[],

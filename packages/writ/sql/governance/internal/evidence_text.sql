@@ -1,4 +1,4 @@
--- Evidence as it stands in a receipt: its JSON, or, where that is long, its hash; the row of the
+-- Returns evidence as a receipt holds it: its JSON, or, if that is long, its hash. The row of the
 -- step has all of it.
 create or replace function writ_data.evidence_text(p_evidence jsonb) returns text
 language sql immutable

@@ -1,4 +1,4 @@
--- The policy that is in force for a tenant, with its version; version 0 is what is built in.
+-- Returns the policy in force for a tenant, with its version. Version 0 is the built-in policy.
 create or replace function writ_data.governance_policy_of(
   p_tenant text,
   out version integer,

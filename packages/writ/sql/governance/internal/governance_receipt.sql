@@ -1,4 +1,5 @@
--- A receipt of governance, at a place in a stream that the caller has counted. Answers its number.
+-- Writes a receipt of governance at a place in a stream that the caller has counted. Answers its
+-- number.
 create or replace function writ_data.governance_receipt(
   p_tenant text,
   p_stream text,

@@ -1,7 +1,7 @@
--- The plan that does these steps, one after the other: the same kinds in the same order are the
--- same plan. Steps in the database that follow one another are one step of the plan, and one
--- transaction: nobody sees half of them. Undoing is the rollback job's, so it has no compensation,
--- and a failure ends it.
+-- Returns the plan that does these steps one after the other; the same kinds in the same order are
+-- the same plan. Neighbouring steps in the database are one step of the plan and one transaction,
+-- so no reader sees half of them. The plan has no compensation, because undoing is the rollback
+-- job's, and a failure ends it.
 create or replace function writ_data.governed_plan(
   p_steps jsonb,
   p_timeout_ms bigint,

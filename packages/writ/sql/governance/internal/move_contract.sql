@@ -1,4 +1,4 @@
--- One contract moves: see move_contracts.
+-- Moves one contract: see move_contracts.
 create or replace function writ_data.move_contract(
   p_contract uuid,
   p_to text,

@@ -1,7 +1,7 @@
--- Contracts move, all from the same state: their rows with what goes with it, a row of history, a
--- receipt each, and facts in the record. p_reasons is why, of each; p_jobs the jobs that they are
--- active with. The caller has locked them, and has set what else changes: where one has come to its
--- end, nothing does any more.
+-- Moves contracts, all from the same state: their rows with what goes with it, a row of history, a
+-- receipt each, and facts in the record. p_reasons has the reason of each; p_jobs the jobs that
+-- they are active with. The caller has locked them and has already set what else changes, because a
+-- contract that has ended no longer changes.
 create or replace function writ_data.move_contracts(
   p_contracts uuid[],
   p_to text,

@@ -1,4 +1,4 @@
--- One governance job moves: see move_governance_jobs.
+-- Moves one governance job: see move_governance_jobs.
 create or replace function writ_data.move_governance_job(
   p_job uuid,
   p_path text[],

@@ -1,8 +1,8 @@
--- Governance jobs move, all from the same state, by way of other states if need be (p_path, the
--- last is where they stay): their rows with the times that go with it, a row of history for each
--- state, a receipt each, and facts in the record. The caller has locked them, and has set what else
--- changes: where one has come to its end, nothing does any more. p_states: the hash of what stands
--- there now, of each, when their steps are done.
+-- Moves governance jobs, all from the same state: their rows with the times that go with it, a row
+-- of history for each state, a receipt each, and facts in the record. p_path is the states on the
+-- way; they stay in the last. p_states has, for each job whose steps are done, the hash of the
+-- state that it left. The caller has locked the jobs and has already set what else changes, because
+-- a job that has ended no longer changes.
 create or replace function writ_data.move_governance_jobs(
   p_jobs uuid[],
   p_path text[],
@@ -48,7 +48,7 @@ begin
                 (select c.window_end from writ_data.contract c where c.contract_id = g.contract_id)
               )
           end
-        -- what has begun to be undone is undone, however long it takes
+        -- A rollback that has begun goes on, however long it takes.
         when 'AUDIT_PENDING'
           then case
             when g.audits < 2

@@ -1,6 +1,6 @@
--- The first step whose old_value is not what stands there, or what the steps before will have made
--- of it; null if there is none. A step that says no old_value expects nothing of it. JSON null: no
--- value.
+-- Describes the first step whose old_value differs from the value in place, or from the value that
+-- the steps before it will have written; null if there is none. A step without old_value expects
+-- nothing. JSON null: no value.
 create or replace function writ_data.old_value_conflict(p_tenant text, p_steps jsonb) returns text
 language plpgsql stable
 as $$

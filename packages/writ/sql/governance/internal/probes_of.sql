@@ -1,5 +1,5 @@
--- The probes of capabilities and of those that own configurations, by their names, for whoever asks
--- them because something relies on them.
+-- Returns the probes of these capabilities, and of those that own these configurations, by name,
+-- for a caller that relies on them.
 create or replace function writ_data.probes_of(p_tenant text, p_targets text[]) returns jsonb
 language sql stable
 begin atomic

@@ -1,5 +1,4 @@
--- Records a signal about health; the one of the same scope and type that stood before it is
--- superseded.
+-- Records a health signal. It supersedes the one of the same scope and type.
 create or replace function writ_data.put_signal(
   p_tenant text,
   p_type text,

@@ -1,5 +1,5 @@
--- A verdict about governance jobs, and what follows from it; reasons, checks, evidence and health
--- are of each. The caller has locked the contracts and the jobs, which await their audits.
+-- Writes a verdict about governance jobs and draws its consequences. Reasons, checks, evidence and
+-- health are per job. The caller has locked the contracts and the jobs, which await their audits.
 create or replace function writ_data.settle_audits(
   p_jobs uuid[],
   p_verdict text,
@@ -112,6 +112,8 @@ begin
     );
     perform writ_data.close_contracts(v_contracts, 'COMPLETED', v_reasons, p_actor, p_at);
   end if;
+
+  -- Verdicts other than PASS, and rollbacks, one by one.
   for g in
     select j.*, u.reason
     from unnest(p_jobs, p_reasons) u(job, reason)
@@ -135,7 +137,7 @@ begin
           p_actor, p_at
         );
       else
-        -- A person had it tried again after it had failed.
+        -- A person had the rollback tried again after it had failed.
         delete from writ_data.target_hold where contract_id = g.contract_id;
       end if;
     elsif p_verdict = 'FAIL' then

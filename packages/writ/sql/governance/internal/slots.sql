@@ -1,4 +1,4 @@
--- The places that steps change, and the values that they put there: a capability by its name, a
+-- Returns the slots that steps change, and the values that they write: a capability by its name, a
 -- value of a configuration as scope#key, anything else by its target. Soaks and signals change
 -- nothing.
 create or replace function writ_data.slots(p_steps jsonb) returns table (

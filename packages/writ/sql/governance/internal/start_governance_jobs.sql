@@ -1,6 +1,6 @@
--- Governance jobs of contracts, and the runs that do them: p_steps are a contract's steps, or those
--- that undo them (p_of: of which job); p_states is the hash of what stood there before. The caller
--- has locked the contracts, and chosen the ids.
+-- Starts governance jobs of contracts, and the runs that do them. p_steps has a contract's steps,
+-- or those that undo them (p_of: of which job); p_states is the hash of the state before. The
+-- caller has locked the contracts and chosen the ids.
 create or replace function writ_data.start_governance_jobs(
   p_jobs uuid[],
   p_contracts uuid[],

@@ -1,5 +1,5 @@
--- The steps of a governance job that a step of its run does: s3 is the third, s3-5 the third to the
--- fifth. Of RUN it is none.
+-- Returns which steps of a governance job a step of its run does: s3 is the third, s3-5 the third
+-- to the fifth. RUN is none.
 create or replace function writ_data.steps_of(
   p_step_id text,
   out first integer,

@@ -1,6 +1,6 @@
--- Validates and qualifies a contract as far as it gets: DRAFT → VALIDATED → ELIGIBLE. What can
--- never pass is rejected; what may pass later (health, a freeze, a missing escalation) stays
--- VALIDATED, and can be submitted again. The caller has locked it.
+-- Moves a contract as far as it qualifies: DRAFT → VALIDATED → ELIGIBLE. A contract that can never
+-- pass is rejected. One that may pass later (health, a freeze, a missing escalation) stays
+-- VALIDATED and can be submitted again. The caller has locked it.
 create or replace function writ_data.submit_contract(
   p_contract uuid,
   p_actor text,

@@ -1,5 +1,5 @@
--- The health of the whole: of a domain, UNHEALTHY if all of its capabilities are, DEGRADED if any
--- is not healthy; of the system, the same over its domains. p_health is the answer of health_of.
+-- Returns the health of a tenant's system. A domain is UNHEALTHY if all of its capabilities are,
+-- DEGRADED if any is not healthy; the system likewise over its domains.
 create or replace function writ_data.system_health(p_tenant text) returns text
 language sql stable
 begin atomic

@@ -1,4 +1,4 @@
--- Capabilities as they are.
+-- Capabilities, with the contract that holds each.
 -- Callers: writ_principal, processes, readers
 create or replace view writ.capability with (security_barrier) as
 select

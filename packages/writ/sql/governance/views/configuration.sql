@@ -1,4 +1,4 @@
--- Values of configurations as they are.
+-- Values of configurations, with the contract that holds each.
 -- Callers: writ_principal, processes, readers
 create or replace view writ.configuration with (security_barrier) as
 select

@@ -1,5 +1,4 @@
--- Configurations and the capabilities whose health counts for them, those without any value among
--- them.
+-- Configurations, also those without a value, and the capabilities whose health counts for them.
 -- Callers: writ_principal, processes, readers
 create or replace view writ.configuration_scope with (security_barrier) as
 select

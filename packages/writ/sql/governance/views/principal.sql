@@ -1,4 +1,4 @@
--- Principals, without what authenticates them.
+-- Principals, without their credentials.
 -- Callers: writ_principal, processes, readers
 create or replace view writ.principal with (security_barrier) as
 select

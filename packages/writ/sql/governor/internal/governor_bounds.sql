@@ -1,4 +1,4 @@
--- The numbers that a governor goes by, from the settings.
+-- Returns the settings that bound every governor: its times, attempts and capacity.
 create or replace function writ_data.governor_bounds() returns jsonb
 language sql stable
 begin atomic

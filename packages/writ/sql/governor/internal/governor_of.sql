@@ -1,4 +1,4 @@
--- A governor by its tenant and product.
+-- Returns a governor by its tenant and product, if the caller may see it.
 create or replace function writ_data.governor_of(
   p_tenant text,
   p_sku text

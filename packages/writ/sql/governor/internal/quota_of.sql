@@ -1,4 +1,4 @@
--- What a tenant has used of the quota of the month of p_at: {month, used}.
+-- Returns how much of its quota a tenant has used in the month of p_at: {month, used}.
 create or replace function writ_data.quota_of(p_tenant text, p_at timestamptz) returns jsonb
 language sql stable
 begin atomic

@@ -1,4 +1,4 @@
--- What tenants are entitled to, and what they have used of it this month.
+-- Entitlements of tenants, and how much of their quota they have used this month.
 -- Callers: writ_principal, processes, readers
 create or replace view writ.entitlement with (security_barrier) as
 select

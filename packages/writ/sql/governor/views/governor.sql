@@ -1,4 +1,4 @@
--- Governors, one each per tenant and product: where they are, and why.
+-- Governors, one per tenant and product: their state, and its causes.
 -- Callers: writ_principal, processes, readers
 create or replace view writ.governor with (security_barrier) as
 select

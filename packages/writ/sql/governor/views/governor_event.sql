@@ -1,5 +1,5 @@
--- What governors have handled, in order, each with everything that its decision read: `content`
--- from the mailbox, `added` the rest.
+-- Events that governors have handled, in order, each with everything that its decision read:
+-- `content` comes from the mailbox, `added` is the rest.
 -- Callers: processes, readers
 create or replace view writ.governor_event with (security_barrier) as
 select

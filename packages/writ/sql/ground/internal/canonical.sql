@@ -1,5 +1,5 @@
--- RFC 8785 bytes of what the database itself writes into receipts: texts, whole numbers that JSON
--- carries exactly, and names in ASCII. Anything else is a fault.
+-- Returns the RFC 8785 bytes of a value that the database itself writes into a receipt: texts,
+-- whole numbers that JSON carries exactly, and names in ASCII. It raises on anything else.
 create or replace function writ_data.canonical(p_value jsonb) returns text
 language plpgsql immutable
 as $$

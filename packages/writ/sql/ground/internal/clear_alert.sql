@@ -1,4 +1,4 @@
--- An alert that no longer holds is over: said in its row, and in the record.
+-- Ends an alert that no longer holds: in its row, and as a fact in the record.
 create or replace function writ_data.clear_alert(
   p_code text,
   p_subject text,

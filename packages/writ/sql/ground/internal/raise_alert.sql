@@ -1,4 +1,5 @@
--- Raises an alert, once while it stands: a row, and a fact in the record.
+-- Raises an alert, once while it stands: a row, and a fact in the record. Answers whether it is
+-- new.
 create or replace function writ_data.raise_alert(
   p_code text,
   p_severity text,

@@ -1,6 +1,7 @@
--- The record of one gate call, in one row whatever the number of jobs: who called what, and
--- types[i] happened to subjects[first[i]..last[i]]; a range with last < first is empty. Answers its
--- id. The low 24 bits of its id are zero: a fact's id is its batch's id plus its ordinal.
+-- Writes one row of the record for a gate call, whatever the number of jobs: who called what, and
+-- that types[i] happened to subjects[first[i]..last[i]]. A range with last < first is empty.
+-- Answers the id of the row. Its low 24 bits are zero: a fact's id is its batch's id plus its
+-- ordinal.
 create or replace function writ_data.record(
   p_command text,
   p_actor text,

@@ -1,4 +1,4 @@
--- The one shape of a refusal. The codes are those of the registry in src/errors/.
+-- Builds a refusal. The codes are those of the registry in src/errors/.
 create or replace function writ_data.refusal(
   p_reason text,
   p_detail text default null

@@ -1,4 +1,4 @@
--- The smallest UUIDv7 of a moment: ids compare with it as their times do.
+-- Returns the smallest UUIDv7 of a moment, so that ids can be compared with times.
 create or replace function writ_data.uuid_floor(p_at timestamptz) returns uuid
 language sql stable
 return (

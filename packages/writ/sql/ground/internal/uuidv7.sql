@@ -1,5 +1,5 @@
--- UUIDv7 (RFC 9562) for servers that have none of their own; one function everywhere, so that every
--- server behaves alike.
+-- Generates a UUIDv7 (RFC 9562). Some supported servers have no function for it; one function on
+-- all of them behaves alike everywhere.
 create or replace function writ_data.uuidv7() returns uuid
 language sql volatile
 return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())

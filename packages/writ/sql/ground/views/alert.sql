@@ -1,4 +1,4 @@
--- Alerts, those that stand and those that are over.
+-- Alerts, standing and cleared.
 -- Callers: processes, readers
 create or replace view writ.alert with (security_barrier) as
 select

@@ -1,8 +1,9 @@
 -- Writes receipts in the transaction of what they are about. p_entries are their RFC 8785 bytes, in
--- the order in which they happened; log, stream and number are read from them. The caller holds the
--- row that each stream counts in. One that is not a receipt is a fault of the caller, and raised.
--- Answers their numbers. p_erasables is what they keep out of line, [{entry, hash, salt, value}]:
--- which entry, from 1, and hash and salt in hexadecimal.
+-- the order in which they happened; log, stream and number are read from them. p_erasables is what
+-- they keep out of line, [{entry, hash, salt, value}]: which entry, from 1, and hash and salt in
+-- hexadecimal. Answers the numbers of the receipts. Raises WR001 invalid_receipt if an entry is not
+-- a receipt.
+-- Locks:   the caller holds the row that each stream counts in.
 create or replace function writ_data.append_receipts(
   p_entries text[],
   p_at timestamptz,
@@ -12,8 +13,8 @@ language plpgsql
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- before a number of a receipt is taken: so the sequencer knows when nobody is left who may have
-  -- taken one
+  -- Taken before a number of a receipt is, so that the sequencer knows when no transaction is left
+  -- that may have taken one.
   v_xid xid8 := pg_current_xact_id();
   v_nos bigint[];
 begin
@@ -42,7 +43,7 @@ begin
     )::text[])
       and g.r ?& '{receipt_id,timestamp,sku_id,tenant_id,status,reason,context}'
       and g.r - '{receipt_id,timestamp,sku_id,tenant_id,status,reason,context}'::text[] = '{}'
-      -- the deployment's own log is for what the deployment itself writes
+      -- Only the deployment itself writes to its own log.
       and (g.r ->> 'tenant_id' <> '_system' or g.r ->> 'sku_id' = 'writ')
       and jsonb_typeof(g.c -> 'stream_seq') = 'number'
       and jsonb_typeof(g.c -> 'stream') = 'string'

@@ -1,5 +1,5 @@
--- The next p_n numbers of a stream that has no row of its own to count in; answers the first. Locks
--- the stream to the end of the transaction.
+-- Takes the next p_n numbers of a stream that has no row of its own to count in. Answers the first.
+-- Locks the stream until the transaction ends.
 create or replace function writ_data.next_seq(p_log text, p_stream text, p_n integer) returns bigint
 language sql volatile
 begin atomic

@@ -1,4 +1,4 @@
--- The root that a log had when it had p_size leaves; null when it has never been so large.
+-- Returns the root that a log had when it had p_size leaves; null if it has never been so large.
 create or replace function writ_data.root_at(p_log text, p_size bigint) returns bytea
 language plpgsql stable
 as $$
@@ -15,7 +15,7 @@ begin
     return null;
   end if;
 
-  -- As many of the largest subtrees as there are, then of the next smaller what is left over.
+  -- As many of the largest subtrees as there are, then of the next smaller ones for the rest.
   v_level := 56;
   v_from := 0;
   while v_level >= 0 loop
@@ -39,8 +39,8 @@ begin
       v_frontier := v_frontier || (writ_data.tree_grow(0, '', v_hashes)).frontier;
       v_from := p_size / v_unit * v_unit;
     end if;
-
     v_level := v_level - 8;
   end loop;
+
   return writ_data.tree_root(v_frontier);
 end $$;

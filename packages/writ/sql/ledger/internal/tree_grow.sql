@@ -1,8 +1,8 @@
--- An RFC 6962 tree of p_size leaves, grown by more. p_frontier holds the roots of its complete
--- subtrees, the largest first, p_leaves the new leaf hashes, both without anything between. Answers
--- the new frontier, and at nodes[k] the new complete subtrees of 256^k leaves, of which the first
--- has the number p_size / 256^k. One statement per level: hashes stand side by side in one value,
--- so that a pair is a slice of it.
+-- Adds leaves to an RFC 6962 tree of p_size leaves. p_frontier holds the roots of its complete
+-- subtrees, the largest first, and p_leaves the new leaf hashes, both as one value without
+-- separators. Answers the new frontier, and at nodes[k] the new complete subtrees of 256^k leaves,
+-- of which the first has the number p_size / 256^k. It takes one statement per level: hashes stand
+-- side by side in one value, so a pair is a slice of it.
 create or replace function writ_data.tree_grow(
   p_size bigint,
   p_frontier bytea,

@@ -1,5 +1,5 @@
--- The root of an RFC 6962 tree, from the roots of its complete subtrees, the largest first. Of an
--- empty tree: the hash of nothing.
+-- Returns the root of an RFC 6962 tree from the roots of its complete subtrees, the largest first.
+-- The root of an empty tree is the hash of nothing.
 create or replace function writ_data.tree_root(p_frontier bytea) returns bytea
 language plpgsql immutable
 as $$

@@ -1,8 +1,8 @@
--- An event as those are told of it who ask for what happened, as JSON: id, type, subject, tenant,
--- milliseconds since 1970, actor, number in its run, step, logical attempt, engine's attempt, data,
--- and where there is one its place in a trace. Types, steps and attempts have no character that
--- JSON would escape. What is not of a run has p_details, as its call recorded them: of those with
--- codes, the code of this subject, as the view event_outbox has it.
+-- Formats an event for a destination as a JSON array: id, type, subject, tenant, milliseconds since
+-- 1970, actor, number in its run, step, logical attempt, engine's attempt, data, and its place in a
+-- trace if it has one. Types, steps and attempts have no character that JSON would escape. An event
+-- that belongs to no run has p_details, as its call recorded them; where these have codes, the code
+-- of this subject, as the view event_outbox shows it.
 create or replace function writ_data.outbox_event(
   p_id uuid,
   p_type text,

@@ -1,4 +1,5 @@
--- Types of events as patterns of LIKE: one that ends with * is the beginning of types.
+-- Turns types of events into patterns of LIKE. A type that ends with * stands for every type that
+-- begins so.
 create or replace function writ_data.outbox_patterns(p_types text[]) returns text[]
 language sql immutable
 return array(

@@ -1,5 +1,5 @@
--- What a destination is to be told again now, as JSON text: [attempts, event], events as
--- outbox_window has them. The record still has it: an event whose day was dropped is a dead letter.
+-- Returns what a destination is to be sent again now, as JSON text: [attempts, event], with events
+-- as outbox_window returns them. An event whose day the record has dropped becomes a dead letter.
 create or replace function writ_data.outbox_retries(
   p_destination text,
   p_limit integer,

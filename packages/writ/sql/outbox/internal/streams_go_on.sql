@@ -1,5 +1,5 @@
--- Of streams whose first undelivered event is out of the way, what stood behind it is due, in its
--- order.
+-- Makes the next events of streams due, in their order, once the first undelivered event of each is
+-- out of the way.
 create or replace function writ_data.streams_go_on(
   p_destination text,
   p_streams uuid[],

@@ -1,4 +1,4 @@
--- Places outside that are told of events, and how they are.
+-- Destinations of events, with their state, their relay and their backlog.
 -- Callers: processes, readers
 create or replace view writ.destination with (security_barrier) as
 select

@@ -1,4 +1,4 @@
--- Events that a destination has not accepted yet, what waits behind them, and dead letters.
+-- Events that a destination has not accepted yet, those that wait behind them, and dead letters.
 -- Callers: processes, readers
 create or replace view writ.undelivered with (security_barrier) as
 select

@@ -1,9 +1,10 @@
--- The lanes that a claim visits (of these kinds, from these priorities up), by tenant, priority and
--- age, with each tenant's share of p_limit jobs: up to 64 tenants that have work, in the order of
--- their names after p_after and then from the beginning; from anywhere when it is null. `after` is
--- the last of them, when there may be more. Of a kind with limits per key a tenant may have
--- thousands of lanes, most of them closed for the moment: of those some dozens are looked at,
--- beginning anywhere. Called by the claim, whose settings forbid plans that flip.
+-- Returns the lanes that a claim visits, by tenant, priority and age, with each tenant's share of
+-- p_limit jobs. They are lanes of these kinds, from these priorities up, of at most 64 tenants that
+-- have work: in the order of their names after p_after, then from the beginning; from anywhere if
+-- p_after is null. `after` is the last of these tenants if there may be more. A tenant may have
+-- thousands of lanes of a kind with limits per key, most of them closed for the moment; the claim
+-- looks at some dozens of them, beginning at any key. Called by fn_job_claim_many, whose settings
+-- forbid plans that flip.
 create or replace function writ_data.choose_lanes(
   p_kinds text[],
   p_floors smallint[],
@@ -27,13 +28,15 @@ language plpgsql stable
 as $$
 declare
   v_weighted boolean;
-  v_tenants integer;
-  v_count integer := 0;
-  v_seen integer := 0;
+  v_tenants integer;                -- how many tenants to look for
+  v_count integer := 0;             -- tenants found
+  v_seen integer := 0;              -- lanes found
   v_from text;
   v_upto text := '';
   v_chance double precision;
-  look record;
+  look record;                      -- lanes of kinds with limits per key (lanes_by_key)
+
+  -- The only lane that has work.
   v_lane bigint;
   v_head bigint;
   v_first bigint;
@@ -101,11 +104,11 @@ begin
 
   v_weighted := exists (select from writ_data.tenant_weight);
 
-  -- Tenants of unequal weight, or at their limits, are not visited each in their turn: more of them
-  -- have to be looked at.
+  -- Tenants of unequal weight, or at their limits, are not each visited in turn, so the claim looks
+  -- at more of them.
   v_tenants := case when p_keyed or v_weighted then 64 else least(64, p_limit) end;
   if p_after is null then
-    -- The caller does not say where to begin: anywhere.
+    -- The caller does not say where to begin, so it begins anywhere.
     p_after := coalesce(
       (
         select l.tenant_id
@@ -118,6 +121,7 @@ begin
     );
   end if;
 
+  -- Look for lanes after p_after, then from the beginning.
   v_from := p_after;
   if p_keyed then
     for v_look in 1 .. 8 loop
@@ -180,8 +184,8 @@ begin
         order by x.tenant_id, x.priority desc, x.seq, x.part
       ) c;
       if cardinality(lanes) - v_seen >= v_tenants * 4 then
-        -- Of some kind there may be more lanes than these: nobody is visited after the tenant up to
-        -- whom all have been seen.
+        -- There may be more lanes of some kind than these. The claim visits no tenant after the one
+        -- up to which it has seen all lanes.
         select min(m.last)
         into after
         from (
@@ -214,7 +218,7 @@ begin
   end if;
 
   if v_count > v_tenants then
-    -- This claim is for the first, the next begins after those.
+    -- This claim is for the first tenants; the next begins after them.
     select count(*) filter (where u.rank <= v_tenants)
     into v_seen
     from (
@@ -230,8 +234,8 @@ begin
   end if;
 
   if v_count > 1 and v_weighted then
-    -- The shares add up to the whole, and chance decides only who gets the fractions: on average
-    -- everybody gets what is his.
+    -- The shares add up to the whole, and chance decides only about fractions, so that each tenant
+    -- gets its share on average.
     v_chance := random();
     select array_agg(
       (floor(s.upto + v_chance) - floor(s.upto - s.part + v_chance))::integer order by u.n

@@ -1,5 +1,5 @@
--- The first key of a document, at any depth, that may not be in metadata. What the job works on is
--- its input; this is about labels.
+-- Returns the first key of a document, at any depth, that metadata may not have; null if there is
+-- none. It checks labels; what the job works on is its input.
 create or replace function writ_data.forbidden_key(p_document jsonb) returns text
 language sql immutable
 begin atomic

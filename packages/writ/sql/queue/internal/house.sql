@@ -1,5 +1,5 @@
--- Ready rows for the jobs of a call whose lanes did not exist yet: opens the lanes and puts the
--- jobs where the call would have.
+-- Writes the ready rows of a call whose lanes did not exist yet: opens the lanes and puts the jobs
+-- where the call would have put them.
 create or replace function writ_data.house(p_calls jsonb) returns void
 language plpgsql
 as $$

@@ -1,8 +1,8 @@
--- Lanes of kinds with limits, of the next p_tenants tenants whose names come after p_after and,
--- unless it is empty, not after p_upto: of each kind and tenant some dozens, beginning at any key,
--- so that every key has its turn though most of them may be at their limit. Lanes without work are
--- left out. With p_tenant, of that tenant alone. `last` is the name at which the next look goes on;
--- null when there is none.
+-- Returns lanes with work, of kinds with limits, of the next p_tenants tenants whose names come
+-- after p_after and, unless p_upto is empty, not after p_upto. Of each kind and tenant it returns
+-- some dozens, beginning at any key, so that every key has its turn though most of them may be at
+-- their limit. With p_tenant, it returns lanes of that tenant alone. `last` is the name after which
+-- the next call continues; null if there is none.
 create or replace function writ_data.lanes_by_key(
   p_kinds text[],
   p_floors smallint[],

@@ -1,5 +1,5 @@
--- A job's place in a lease, or null when that token does not hold it. Jobs never move within a
--- lease, so it needs no lock.
+-- Returns a job's position in a lease, or null if that token does not hold it. It needs no lock,
+-- because jobs never move within a lease.
 create or replace function writ_data.lease_position(
   p_lease_token uuid,
   p_job_id uuid

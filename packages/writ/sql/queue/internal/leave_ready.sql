@@ -1,5 +1,5 @@
--- Takes one job out of its lane, waiting for a claim that is just taking it. Answers what its ready
--- row knew, or nulls when it does not stand there.
+-- Takes one job out of its lane, and waits for a claim that is just taking it. Answers what its
+-- ready row knew, or nulls if it has none.
 create or replace function writ_data.leave_ready(
   p_job writ_data.job,
   out attempts smallint,

@@ -1,7 +1,7 @@
--- Locks a lease, strongly enough to remove it or so that commits of its jobs in flight can pass. A
--- call that will end all that is open takes the strong lock from the start, and so waits for a
--- commit before it writes anything. Taken later, it would wait for that commit while the commit
--- waits for the execution that we have just written.
+-- Locks a lease: to remove it, or so that commits of its jobs in flight can pass. A call that will
+-- end all open jobs takes the strong lock from the start, and so waits for a commit before it
+-- writes anything. If it took that lock later, it would wait for the commit while the commit waits
+-- for the execution that the call has just written.
 create or replace function writ_data.lock_lease(
   p_lease_token uuid,
   p_to_remove boolean

@@ -1,8 +1,7 @@
--- What a claim answers of jobs whose ready rows did not carry it, put in where it is missing. The
--- rows are put together as text: their inputs are JSON already, and building it value by value is
--- what would cost most. At the end, where there is any: what it is a step of, its place in a trace,
--- and the moment until which it was delayed. Called by the claim, whose settings forbid plans that
--- flip.
+-- Fills in what a claim answers about jobs whose ready rows did not carry it. The rows are built as
+-- text: their inputs are JSON already, and building them value by value would cost most. At the
+-- end, where there is any: what the job is a step of, its place in a trace, and the moment until
+-- which it was delayed. Called by fn_job_claim_many, whose settings forbid plans that flip.
 create or replace function writ_data.look_up(
   p_ids uuid[],
   p_attempts smallint[],
@@ -21,6 +20,7 @@ begin
     into v_lo, v_hi
     from (select array_agg(x order by x) as ids from unnest(p_ids) x) u;
   end if;
+
   select array_agg(coalesce(
     u.answer,
     concat(
@@ -71,9 +71,8 @@ begin
   ))
   into v_answers
   from unnest(p_ids, p_attempts, p_nos, p_answers) u(id, attempts, no, answer)
-  -- One by one through the index; the bounds leave only the partitions open in which these jobs
-  -- are. Merged into the query, they would tempt the planner to read everything between them, once
-  -- for every job.
+  -- One by one through the index. The bounds open only the partitions of these jobs. Without
+  -- `offset 0`, the planner might read everything between them, once for every job.
   left join lateral (
     select *
     from writ_data.job x

@@ -1,6 +1,6 @@
--- Jobs that come back, from a delay, a retry or a release, stand at the end of their lanes, each in
--- a row of its own: so it can be found by its id. Answers the kinds that have something to claim
--- now.
+-- Puts jobs that come back from a delay, a retry or a release at the end of their lanes, each in a
+-- row of its own, so that it can be found by its id. Answers the kinds that now have something to
+-- claim.
 create or replace function writ_data.make_ready(
   p_jobs uuid[],
   p_kinds text[],
@@ -20,7 +20,7 @@ declare
 begin
   perform pg_current_xact_id();
 
-  -- Each lane once, in a statement before the one that uses it.
+  -- Open each lane once, in a statement before the one that uses it.
   with wanted as materialized (
     select k, t, coalesce(l, '') as l, p, a, writ_data.open_lane(k, t, l, p, a) as lane
     from (

@@ -1,8 +1,9 @@
--- A lane for a kind, tenant, limit key and priority: one that is there and not about to be removed,
--- or a new one. Two callers who need the first at the same time make two, and neither waits for the
--- other's transaction: claims visit both. The caller has a transaction id by now: a lane is removed
--- only when every transaction that may have seen it open has ended. One whose snapshot is older
--- than its id locks it: the lane it sees may have gone, and then it is told to try again (40001).
+-- Returns a lane for a kind, tenant, limit key and priority: an existing one that is not about to
+-- be removed, or a new one. Two callers that need the first at the same time make two, and neither
+-- waits for the other's transaction: claims visit both. The caller must have a transaction id by
+-- now, because a lane is removed only when every transaction that may have seen it open has ended.
+-- A caller whose snapshot is older than its id locks the lane: if the lane that it sees has gone,
+-- PostgreSQL makes it try again (40001).
 create or replace function writ_data.open_lane(
   p_kind text,
   p_tenant text,

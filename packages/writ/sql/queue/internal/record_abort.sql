@@ -1,5 +1,5 @@
--- The record of jobs that writ_data.abort has sorted into groups: released or failed, then where
--- each went.
+-- Records jobs that writ_data.abort has sorted into groups: released or failed, then where each
+-- went.
 create or replace function writ_data.record_abort(
   p_command text,
   p_actor text,

@@ -1,4 +1,4 @@
--- Jobs of a lease have ended: what they held of the limits of their kinds is free again.
+-- Frees what jobs of a lease that have ended held of the limits of their kinds.
 create or replace function writ_data.release_limits(p_lease_token uuid, p_jobs uuid[]) returns void
 language sql
 begin atomic

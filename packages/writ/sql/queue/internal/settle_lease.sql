@@ -1,9 +1,9 @@
--- The one place that changes a lease after its claim, besides its renewal: p_ended of its jobs have
--- ended, p_early of them without having been started, and those up to p_start_upto are started
--- (start marks only grow; jobs of a lease start in its order; one that has ended is passed over). A
--- lease without open jobs is removed, or left to the reaper when the caller's lock does not allow
--- it. What it holds of limits goes with the jobs. The caller holds the row. Answers how many are
--- started now, and which jobs are new among them.
+-- Changes a lease whose jobs have ended or are started now. p_ended of its jobs have
+-- ended, p_early of them before they were started, and the jobs up to p_start_upto are started:
+-- start marks only grow, jobs of a lease start in its order, and one that has ended is passed over.
+-- A lease without open jobs is removed, or left to the reaper if the caller's lock does not allow
+-- that. What the lease holds of limits goes with the jobs. The caller holds the row. Answers how
+-- many jobs are started now, and which of them are new.
 create or replace function writ_data.settle_lease(
   p_lease writ_data.job_lease,
   p_may_remove boolean,

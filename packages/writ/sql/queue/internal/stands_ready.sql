@@ -1,5 +1,5 @@
--- Whether a job stands in its lane: where its call put it, or in a row of its own since it came
--- back.
+-- Returns whether a job stands in its lane: where its call put it, or in a row of its own since it
+-- came back.
 create or replace function writ_data.stands_ready(p_job writ_data.job) returns boolean
 language sql stable
 return exists (select from writ_data.job_ready r where r.moved and r.job_ids[1] = p_job.job_id)

@@ -1,10 +1,10 @@
--- Takes up to p_jobs jobs from a lane, the oldest first, without waiting for anybody: rows that
--- another claim is taking are passed over. A row holds the jobs of one call; what of the last row
--- is too much stays where it was. Jobs whose deadline has passed are answered apart. `answers` is
--- what the claim answers of each, as JSON text, where the ready row carries it; null where the job
--- has to be looked up. `stepped`: some are steps of runs. Called by the claim, whose settings
--- forbid plans that flip. How many rows to take at a time is learned as we go: a row holds one job
--- or a hundred, and what is taken in vain is hidden from others.
+-- Takes up to p_jobs jobs from a lane, the oldest first, and skips rows that another claim is
+-- taking. A row holds the jobs of one call; the surplus of the last row stays where it was. Jobs
+-- whose deadline has passed are answered apart (late_…). `answers` is the claim's answer for each
+-- job, as JSON text, where the ready row carries it; null where the job has to be looked up.
+-- `stepped`: some are steps of runs. It learns how many rows to take at a time as it goes, because
+-- a row holds one job or a hundred, and rows taken in vain are hidden from other claims. Called by
+-- fn_job_claim_many, whose settings forbid plans that flip.
 create or replace function writ_data.take(
   p_lane bigint,
   p_head bigint,
@@ -26,15 +26,19 @@ create or replace function writ_data.take(
 language plpgsql
 as $$
 declare
-  v_rows integer;
-  v_jobs integer;
+  v_rows integer;                   -- how many rows to take next
+  v_jobs integer;                   -- jobs in the rows just taken
   v_left integer := p_jobs;
-  v_got integer;
-  v_plain boolean;
-  v_dated boolean;
-  -- Around id and input, everything is the same for jobs that a row carries.
+  v_got integer;                    -- rows just taken
+  v_plain boolean;                  -- all of them are first attempts
+  v_dated boolean;                  -- some have a deadline
+
+  -- An answer is the same around id and input for all jobs that rows carry.
   v_of text := concat('","', p_kind, '",', to_json(p_tenant), ',null,1,1,null,');
   v_then text := concat(',null,null,null,', p_priority, ',');
+
+  -- Jobs just taken (t_…), their rows (r_…, v_… for the first) and late jobs (l_…), as parallel
+  -- arrays.
   t_inputs text[];
   t_steps text[];
   t_answers text[];
@@ -60,8 +64,8 @@ declare
   v_deadline timestamptz;
   v_moved boolean;
 begin
-  -- The first row by itself, which costs little: often it is the only one, and it tells how many
-  -- more to take at a time.
+  -- The first row alone costs little. Often it is the only one, and its size tells how many more to
+  -- take at a time.
   delete from writ_data.job_ready r
   where r.ctid = (
     select q.ctid
@@ -75,6 +79,7 @@ begin
     r.seq, r.part, r.job_ids, r.attempts, r.execution_no, r.deadline_at, r.moved, r.inputs,
     r.max_attempts, r.steps
   into v_seq, v_part, ids, v_attempts, v_no, v_deadline, v_moved, t_inputs, v_max, t_steps;
+
   stepped := t_steps is not null;
   if not found then
     ids := '{}';
@@ -85,6 +90,8 @@ begin
     return;
   end if;
   rows_taken := 1;
+
+  -- Late jobs count for nothing; the surplus goes back.
   if v_deadline <= p_at then
     late_ids := ids;
     late_attempts := array_fill(v_attempts, array[cardinality(ids)]);
@@ -122,6 +129,7 @@ begin
     );
   end if;
 
+  -- The other rows, more and more at a time.
   v_left := p_jobs - cardinality(ids);
   if v_left = 0
     or not exists (select from writ_data.job_ready q where q.lane_id = p_lane and q.seq >= p_head)
@@ -179,6 +187,7 @@ begin
     into t_ids, t_answers, t_inputs, t_steps, r_max, r_seq, r_part, r_jobs, r_attempts, r_no,
       r_deadline, r_moved, v_got, v_plain, v_dated, stepped
     from sorted s;
+
     stepped := coalesce(stepped, false);
     exit when t_ids is null;
     rows_taken := rows_taken + v_got;
@@ -221,6 +230,7 @@ begin
       late_nos := late_nos || l_nos;
     end if;
 
+    -- The surplus of the last row goes back.
     v_jobs := cardinality(t_ids);
     if v_jobs > v_left then
       insert into writ_data.job_ready (
@@ -267,7 +277,7 @@ begin
     answers := answers || t_answers;
     v_left := p_jobs - cardinality(ids);
 
-    -- the clockwork sees to the others
+    -- The clockwork ends further late jobs.
     exit when v_left = 0 or v_got < v_rows or cardinality(late_ids) >= 1000;
     v_rows := least(
       v_rows * 8,

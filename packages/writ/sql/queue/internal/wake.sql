@@ -1,6 +1,6 @@
--- Wakes the workers that wait for one of these kinds, if there are any. NOTIFY takes a global lock
--- at commit and so ends group commit: it is sent only when a worker has declared itself idle, and
--- no worker relies on it. Answers whether it was.
+-- Wakes workers that wait for one of these kinds. Answers whether there were any. NOTIFY takes a
+-- global lock at commit and so ends group commit. Therefore it is sent only when a worker has
+-- declared itself idle, and no worker relies on it.
 create or replace function writ_data.wake(p_kinds text[], p_at timestamptz) returns boolean
 language plpgsql
 as $$

@@ -1,11 +1,10 @@
--- Learns up to which number no transaction in flight can still add ready rows. A number is drawn by
--- a statement that holds the lock of a writer of job_ready until its transaction ends: so when all
--- those that held it at a moment have ended, nothing at or below what had been drawn by then can
--- come any more. They are given some milliseconds to end, which is as long as most take; those that
--- take longer are waited for from one call to the next. That works beside any old snapshot and any
--- idle transaction, unless it has itself enqueued. One that is prepared for a commit in two phases
--- holds its locks under another name after a restart of the server: whoever it was, it is waited
--- for.
+-- Learns below which number no open transaction can still add ready rows. A statement that draws a
+-- number holds the lock of a writer of job_ready until its transaction ends. So when all
+-- transactions that held it at a moment have ended, nothing at or below the numbers drawn by then
+-- can come any more. It waits some milliseconds for them, which is as long as most take, and
+-- carries the others over to the next call. Old snapshots and idle transactions do not matter,
+-- unless they have themselves enqueued. A transaction prepared for a two-phase commit holds its
+-- locks under another name after a restart of the server, so all prepared transactions count.
 create or replace function writ_data.watch_ready() returns void
 language plpgsql
 as $$
@@ -27,7 +26,7 @@ begin
     perform setval('writ_data.job_ready_safe', v_seen);
   end if;
 
-  -- The number was read first, and then who may still be at it.
+  -- The number is read before the transactions that may still be at it.
   v_writers := array(
     select distinct virtualtransaction
     from pg_locks

@@ -1,5 +1,5 @@
--- Whether one of these transactions, or one that is prepared for a commit in two phases, still
--- holds the lock of a writer of job_ready.
+-- Returns whether one of these transactions, or any prepared for a two-phase commit, still holds
+-- the lock of a writer of job_ready.
 create or replace function writ_data.writes_ready(p_writers text[]) returns boolean
 language plpgsql volatile
 as $$

@@ -1,4 +1,4 @@
--- What can be claimed now, by kind. The tenant is asked for once, in a subquery, and not again for
+-- How many jobs can be claimed now, by kind. The tenant is read once, in a subquery, and not for
 -- every row.
 -- Callers: processes, readers
 create or replace view writ.v_job_queue_backlog with (security_barrier) as

@@ -1,5 +1,5 @@
--- Dead letters that nobody has replayed, found by the index of final executions and then looked up
--- one by one: left to itself, the planner may compute the status of every job there is.
+-- Dead letters that have not been replayed. It finds them by the index of final executions and
+-- looks them up one by one; otherwise the planner may compute the status of every job.
 -- Callers: processes, readers
 create or replace view writ.v_job_queue_dead_letter_open as
 select q.*

@@ -1,5 +1,5 @@
--- What workers hold, by kind. Found by the leases and then looked up job by job: what has ended is
--- never read, however much of it there is.
+-- How many jobs workers hold, by kind. It starts at the leases and looks up job by job, so it never
+-- reads ended jobs, however many there are.
 -- Callers: processes, readers
 create or replace view writ.v_job_queue_in_progress with (security_barrier) as
 select j.job_kind, count(*) as in_progress

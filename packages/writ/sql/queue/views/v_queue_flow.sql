@@ -1,7 +1,7 @@
--- How many jobs each recorded call moved, fact by fact: throughput without looking at jobs one by
--- one. Read it by a range of batch_id, whose first 48 bits are its time; xid tells a reader who
--- comes again what he has not seen (pg_visible_in_snapshot). The figures are of all tenants, so
--- with writ.tenant set there are none.
+-- How many jobs each recorded call moved, fact by fact: throughput without looking at single jobs.
+-- Read it by a range of batch_id, whose first 48 bits are its time; with xid, a reader that comes
+-- again finds what it has not seen (pg_visible_in_snapshot). The figures cover all tenants, so with
+-- writ.tenant set the view is empty.
 -- Callers: processes, readers
 create or replace view writ.v_queue_flow with (security_barrier) as
 select

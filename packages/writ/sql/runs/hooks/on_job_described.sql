@@ -1,6 +1,6 @@
--- What a claim says of a job that is a step: a JSON array of run, step, logical attempt, plan,
--- version, timeout, and the number of its effect key if that is not the first; null if the run is
--- gone.
+-- Returns what a claim says about a job that is a step: a JSON array of run, step, logical attempt,
+-- plan, version, timeout, and the number of its effect key if that is not the first; null if the
+-- run is gone.
 create or replace function writ_data.on_job_described(
   p_run uuid,
   p_step smallint,

@@ -1,10 +1,9 @@
--- Of jobs that a claim has taken, some are steps: they begin only while their run lets them.
--- Appends StepStarted, once for each logical attempt, and answers the others by their places in
--- p_jobs: `held`, whose run somebody else has locked at this moment, go back where they were;
--- `over`, whose run is paused, ending, over or gone, or whose step has ended, or whose list has
--- been stopped by another element, end without having begun. A step that began before a pause goes
--- on to its end, also in another execution: its worker may have died. A claim never waits for a
--- run.
+-- Begins the steps among jobs that a claim has taken, as far as their runs let them. Appends
+-- StepStarted, once per logical attempt, and answers the other steps by their places in p_jobs.
+-- `held`: another session holds the run's lock; they go back to where they were. `over`: the run is
+-- paused, ending, over or gone, or the step has ended, or another element has stopped its list;
+-- they end without having begun. A step that began before a pause goes on to its end, also in
+-- another execution, because its worker may have died. A claim never waits for a run.
 create or replace function writ_data.on_jobs_claimed(
   p_jobs uuid[],
   p_execution_nos integer[],
@@ -20,12 +19,14 @@ set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_lo uuid;
+  v_lo uuid;                        -- bounds of the jobs
   v_hi uuid;
-  r_lo uuid;
+  r_lo uuid;                        -- bounds of the runs
   r_hi uuid;
   v_runs uuid[];
-  v_mine uuid[];
+  v_mine uuid[];                    -- the runs locked here
+
+  -- The jobs that are steps, as parallel arrays.
   j_ns integer[];
   j_runs uuid[];
   j_steps smallint[];
@@ -33,6 +34,8 @@ declare
   j_attempts smallint[];
   j_undo boolean[];
   j_kinds text[];
+
+  -- Events of the steps that begin.
   e_runs uuid[];
   e_steps text[];
   e_attempts text[];
@@ -40,6 +43,7 @@ declare
   e_data jsonb[];
 begin
   select min(x::text)::uuid, max(x::text)::uuid into v_lo, v_hi from unnest(p_jobs) x;
+
   select
     array_agg(u.n::integer),
     array_agg(j.run_id),
@@ -64,6 +68,8 @@ begin
   select array_agg(distinct x), min(x::text)::uuid, max(x::text)::uuid
   into v_runs, r_lo, r_hi
   from unnest(j_runs) x;
+
+  -- Lock the runs that no other session holds, and judge each step under the lock.
   v_mine := array(
     select r.run_id
     from writ_data.run r
@@ -71,7 +77,6 @@ begin
     order by r.run_id
     for no key update skip locked
   );
-
   with mine as materialized (
     select
       u.*, r.status, r.ending,
@@ -157,6 +162,7 @@ begin
       filter (where how = 'starts' and p_execution_nos[n] = 1)
   into held, over, e_runs, e_steps, e_attempts, e_engine, e_data
   from judged;
+
   if e_runs is not null then
     perform writ_data.append_events(
       e_runs,

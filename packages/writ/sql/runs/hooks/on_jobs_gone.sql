@@ -1,5 +1,5 @@
--- Jobs of which some may be steps have ended for good without success: what their last execution
--- says is what happened to the step.
+-- Fails the steps among jobs that have ended for good without success, with the error of their last
+-- execution.
 create or replace function writ_data.on_jobs_gone(
   p_jobs uuid[],
   p_command text,

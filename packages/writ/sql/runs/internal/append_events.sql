@@ -1,9 +1,9 @@
--- Appends to the logs of runs, in the order given, and records them in one row of the record, which
--- has their hashes. The caller has locked the runs, so that numbers are dense. With p_once an event
--- that has happened already is left out; without it the caller knows that none has. Answers the id
--- of that row; null when nothing was appended. p_jobs are jobs that were enqueued with them.
--- p_each: of elements of a list, the step that goes over it; their tally is counted on from the
--- last.
+-- Appends events to the logs of runs, in the order given, and writes one row of the record for
+-- them, which has their hashes. Answers the id of that row; null if nothing was appended. The
+-- caller has locked the runs, so numbers are dense. With p_once, an event that has happened already
+-- is left out; without it, the caller knows that none has. p_jobs are jobs that were enqueued with
+-- the events. p_each: for elements of a list, the step that goes over the list; their tally
+-- continues from the last.
 create or replace function writ_data.append_events(
   p_runs uuid[],
   p_types text[],
@@ -27,7 +27,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_batch uuid := (left(writ_data.uuidv7()::text, 30) || '000000')::uuid;
-  v_lo uuid := p_runs[1];
+  v_lo uuid := p_runs[1];           -- bounds of the runs
   v_hi uuid := p_runs[1];
   v_runs uuid[] := p_runs;
   v_seqs integer[];
@@ -42,6 +42,8 @@ begin
     into v_lo, v_hi
     from (select array_agg(r order by r) as ids from unnest(p_runs) r) x;
   end if;
+
+  -- Leave out what has happened already.
   if p_once then
     select
       array_agg(u.run order by u.n),
@@ -54,7 +56,7 @@ begin
     into v_runs, p_types, p_steps, p_attempts, p_engine_attempts, p_data, p_each
     from unnest(p_runs, p_types, p_steps, p_attempts, p_engine_attempts, p_data, p_each)
       with ordinality u(run, type, step, attempt, engine, data, each, n)
-    -- A scalar, so that it is looked up one by one: a join would read everything between the
+    -- A scalar, so that events are looked up one by one. A join would read everything between the
     -- bounds.
     where (
       select e.run_seq
@@ -73,6 +75,7 @@ begin
     v_n := cardinality(v_runs);
   end if;
 
+  -- Number and write the events.
   if v_n = 1 then
     v_seqs := array[coalesce(
       (
@@ -128,7 +131,7 @@ begin
       with ordinality u(run, seq, type, step, attempt, engine, data, n)
   );
 
-  -- One fact for each run of neighbours of a type.
+  -- Record. Neighbours of one type are one fact.
   insert into writ_data.event_batch (
     batch_id, at, command, actor, types, first, last, subjects, run_ids, run_seqs, run_leaves
   )

@@ -1,5 +1,5 @@
--- Events of which some are of elements of lists: each is counted on from the last that ended in the
--- same attempt at its list; the first that fails stops it.
+-- Appends events of which some are about elements of lists. Each of these continues the tally of
+-- its list in the same attempt; the first that fails stops the list.
 create or replace function writ_data.append_items(
   p_runs uuid[],
   p_seqs integer[],

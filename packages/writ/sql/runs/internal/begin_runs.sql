@@ -1,6 +1,6 @@
--- Runs that are there now begin: their first steps are enqueued, and their logs say so. Those that
--- wait for room are said to be queued. The caller has written or locked their rows; runs of other
--- engines are passed over.
+-- Begins runs that exist now: enqueues their first steps and appends RunStarted, or RunQueued to
+-- those that wait for room. The caller has written or locked their rows. Runs of other engines are
+-- passed over.
 create or replace function writ_data.begin_runs(
   p_runs uuid[],
   p_command text,
@@ -15,19 +15,22 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_jobs uuid[];
+
+  -- First steps, then events of runs, as parallel arrays.
   s_runs uuid[];
   s_steps smallint[];
   s_inputs text[];
   s_types text[];
   e_data jsonb[];
+
   v_run uuid;
   v_lo uuid;
   v_hi uuid;
 begin
   select min(x::text)::uuid, max(x::text)::uuid into v_lo, v_hi from unnest(p_runs) x;
 
-  -- Every first step that is a job without a condition at once; runs that begin with something else
-  -- one by one.
+  -- Enqueue all first steps that are jobs without a condition at once. Runs that begin with
+  -- something else follow one by one, further down.
   select
     array_agg(r.run_id order by r.run_id, s.step_no),
     array_agg(s.step_no order by r.run_id, s.step_no),
@@ -46,10 +49,12 @@ begin
       s_runs, s_steps,
       array_fill(null::integer, array[cardinality(s_runs)]),
       array_fill(1::smallint, array[cardinality(s_runs)]),
-      array_fill(false, array[cardinality(s_runs)]), s_inputs, p_actor, p_at
+      array_fill(false, array[cardinality(s_runs)]),
+      s_inputs, p_actor, p_at
     )).ids;
   end if;
 
+  -- Append RunStarted or RunQueued.
   select
     array_agg(r.run_id),
     array_agg(case r.status when 'RUNNING' then 'RunStarted' else 'RunQueued' end),

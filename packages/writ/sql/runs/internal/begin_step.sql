@@ -1,8 +1,8 @@
--- Begins one step of a run, by its type: a job is enqueued; a list is taken down and its first
--- elements enqueued; a timer, or a wait for something from outside, stands in the queue until it is
--- due. Answers whether the step has ended with that, so that others can begin: an empty list,
--- something that had come already, or an optional step whose list is none. The caller has locked
--- the run.
+-- Begins one step of a run, by its type: it enqueues a job; it notes the elements of a list and
+-- enqueues the first of them; or it puts a timer, or a wait for a delivery, into the queue until it
+-- is due. Answers whether the step has ended with that, so that others can begin: an empty list, a
+-- delivery that had come already, or an optional step whose list is not a list. The caller has
+-- locked the run.
 create or replace function writ_data.begin_step(
   r writ_data.run,
   s writ_data.plan_step,
@@ -71,7 +71,7 @@ begin
       select r.run_id, s.step_no, p_attempt, e.n - 1, e.n - 1, e.value
       from jsonb_array_elements(v_list) with ordinality e(value, n);
     else
-      -- Again, for those that have not succeeded.
+      -- A retry: only for elements that have not succeeded.
       insert into writ_data.run_item (run_id, step_no, attempt, place, item, value)
       select
         r.run_id, s.step_no, p_attempt,

@@ -1,8 +1,8 @@
 -- Enqueues jobs of steps, whatever their kinds, tenants and priorities: one row of job each, and
--- one ready row for those of one lane. p_inputs are JSON text, null: none. Those of p_taken do not
--- stand in line: whoever ended the step before has them already, and `answers` is what a claim
--- would have said of them. The caller has locked the runs, and records the jobs. Answers them in
--- the order given.
+-- one ready row for those of one lane. p_inputs are JSON text; null: none. Jobs of p_taken get no
+-- ready row, because the worker that ended the step before holds them already; `answers` is what a
+-- claim would have answered for them. The caller has locked the runs, and records the jobs. Answers
+-- the jobs in the order given.
 create or replace function writ_data.enqueue_steps(
   p_runs uuid[],
   p_steps smallint[],
@@ -23,7 +23,7 @@ set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_xid xid8 := pg_current_xact_id(); -- before a lane is looked up: see open_lane
+  v_xid xid8 := pg_current_xact_id();   -- before a lane is looked up: see open_lane
   v_lo uuid := p_runs[1];
   v_hi uuid := p_runs[1];
   v_default smallint := (writ_data.setting('queue.retry.max_attempts_default'))::smallint;
@@ -35,6 +35,8 @@ begin
     into v_lo, v_hi
     from (select array_agg(r order by r) as ids from unnest(p_runs) r) x;
   end if;
+
+  -- lane: what stands in line, by lane; homed: with the ids of their lanes.
   with wanted as materialized (
     select
       u.n,

@@ -1,5 +1,5 @@
--- A step of a run that has failed, is not optional, and that nobody has asked to retry or skip;
--- null if there is none.
+-- Returns a step of a run that has failed, is not optional, and has been neither retried nor
+-- skipped; null if there is none.
 create or replace function writ_data.failed_step(p_run uuid) returns text
 language plpgsql stable
 set enable_seqscan = off

@@ -1,4 +1,4 @@
--- A template of a plan with its references replaced by what they stand for in a run.
+-- Fills in a template of a plan: replaces its references with their values in a run.
 create or replace function writ_data.fill(
   p_template jsonb,
   p_run uuid,

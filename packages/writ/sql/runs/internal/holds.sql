@@ -1,4 +1,5 @@
--- Whether a condition of a plan holds in a run. What is not there is not above or below anything.
+-- Returns whether a condition of a plan holds in a run. An absent value is neither above nor below
+-- anything.
 create or replace function writ_data.holds(
   p_condition jsonb,
   p_run uuid,

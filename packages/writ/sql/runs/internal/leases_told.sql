@@ -1,5 +1,5 @@
--- As many jobs of each lease have ended as it is named; p_leases is how many leases these are. The
--- caller has locked them.
+-- Counts ended jobs down in their leases: p_tokens names a lease once per job, and p_leases is the
+-- number of different leases. The caller has locked them.
 create or replace function writ_data.leases_told(p_tokens uuid[], p_leases integer) returns void
 language plpgsql
 as $$

@@ -1,5 +1,4 @@
--- Locks the rows of runs, in the order of their ids, so that two callers cannot wait for each
--- other.
+-- Locks runs in the order of their ids, so that two callers cannot wait for each other.
 create or replace function writ_data.lock_runs(p_runs uuid[]) returns void
 language plpgsql
 set enable_seqscan = off

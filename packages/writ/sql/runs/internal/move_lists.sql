@@ -1,9 +1,9 @@
--- Elements of lists have ended: as many others are enqueued, as long as none has failed; when all
--- have ended, the step that goes over the list has. After a failure only those that run are waited
--- for: the others are turned away when they are claimed. The next element is the one behind the
--- last that has a job, so a list goes on after a pause where it stopped. What is known of a list is
--- in its newest event: nothing is counted again. The caller has locked the run. Answers the steps
--- that come after a list that has ended.
+-- Moves lists on whose elements have ended. As long as no element has failed, it enqueues as many
+-- others; when all have ended, the step that goes over the list ends. After a failure it waits only
+-- for elements that run, because the claim turns the others away. The next element is the one
+-- behind the last that has a job, so a list continues after a pause where it stopped. The newest
+-- event of a list has its tally: nothing is counted again. The caller has locked the run. Answers
+-- the steps that come after a list that has ended.
 create or replace function writ_data.move_lists(
   p_run uuid,
   p_steps smallint[],
@@ -27,8 +27,10 @@ declare
   v_next smallint[] := '{}'::smallint[];
 begin
   foreach v_no in array coalesce(p_steps, '{}') loop
+    -- How the list stands: elements, begun, ended, and where it was stopped.
     select * into r from writ_data.run where run_id = p_run;
     select * into s from writ_data.plan_step where plan_no = r.plan_no and step_no = v_no;
+
     select e.logical_attempt::smallint, (e.data ->> 'items')::integer
     into v_attempt, v_all
     from writ_data.run_event e
@@ -57,6 +59,7 @@ begin
     order by j.place desc
     limit 1;
     v_ended := coalesce(v_ended, 0);
+
     if v_stopped is null and v_begun < v_items and r.status = 'RUNNING' and r.ending is null then
       perform writ_data.enqueue_items(
         r, s, v_attempt, v_begun,

@@ -1,6 +1,6 @@
--- Looks at steps that may be able to begin now, p_steps, and begins, skips or leaves each; what was
--- skipped lets others be looked at. Then the end of the run: when its last steps have ended, it is
--- completed; when it is ending, it winds up. The caller has locked the run.
+-- Looks at steps that may be able to begin now, p_steps, and begins, skips or leaves each; a
+-- skipped step lets others be looked at. Then it ends the run: when the last steps have ended, the
+-- run is completed; when it is ending, it winds up. The caller has locked the run.
 create or replace function writ_data.move_run(
   p_run uuid,
   p_steps smallint[],
@@ -37,8 +37,8 @@ begin
     from unnest(s.after) a(no)
     join writ_data.plan_step p on p.plan_no = r.plan_no and p.step_no = a.no
     cross join lateral (select writ_data.step_stands(p_run, p.step_id) as how offset 0) d;
-
     continue when v_open > 0;
+
     v_reason := case
       when v_failed > 0 then 'DEPENDENCY_FAILED'
       when not writ_data.holds(s.condition, p_run, r.plan_no, r.input) then 'CONDITION_FALSE'
@@ -55,15 +55,14 @@ begin
       v_queue := v_queue || s.next;
     end if;
 
-    -- a list that is none fails its step, and so the run
+    -- A step over a value that is not a list fails, and with it the run.
     select * into r from writ_data.run where run_id = p_run;
     if r.ending is not null or r.status <> 'RUNNING' then
       return;
     end if;
   end loop;
 
-  -- When the last steps have ended, all have; unless somebody skipped one before its time, or had
-  -- one retried.
+  -- When the last steps have ended, all have, unless one was skipped before its time or retried.
   if not exists (
     select from writ_data.plan p
     cross join lateral unnest(p.last_steps) l(no)

@@ -1,4 +1,4 @@
--- A number among the fields of an object; null if there is none.
+-- Returns a number among the fields of an object; null if there is none.
 create or replace function writ_data.number_in(p_object jsonb, p_name text) returns numeric
 language sql immutable
 return case

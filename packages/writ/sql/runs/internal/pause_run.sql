@@ -1,4 +1,4 @@
--- Pauses a run: what runs goes on, nothing new begins. The caller has locked the run.
+-- Pauses a run: steps that run go on, and no new step begins. The caller has locked the run.
 create or replace function writ_data.pause_run(
   p_run uuid,
   p_reason text,

@@ -1,4 +1,4 @@
--- The record of jobs that were enqueued without an event of their run beside them.
+-- Records jobs that were enqueued without an event of their run.
 create or replace function writ_data.record_jobs(
   p_jobs uuid[],
   p_actor text,

@@ -1,5 +1,5 @@
--- Whether the data of an event holds references alone: artifacts are { uri, kind, sha256,
--- sizeBytes, expiresAt }, no text is longer than 4 KB, and there is no key that stands for a body.
+-- Returns whether the data of an event holds references alone: artifacts are {uri, kind, sha256,
+-- sizeBytes, expiresAt}, no text is longer than 4 KB, and no key stands for a body.
 create or replace function writ_data.references_only(p_data jsonb) returns boolean
 language sql immutable
 return octet_length(p_data::text) <= 65536

@@ -1,4 +1,4 @@
--- A run that paused because of a failure goes on when no failed step is left: each was retried or
+-- Resumes a run that paused because of a failure once no failed step is left: each was retried or
 -- skipped. The caller has locked the run.
 create or replace function writ_data.resume_if_settled(
   p_run uuid,

@@ -1,5 +1,5 @@
--- A run goes on: steps that could have begun meanwhile begin, jobs that were turned away at the
--- door are enqueued again, lists go on. The caller has locked the run.
+-- Resumes a run: begins steps that could have begun meanwhile, enqueues jobs again that a claim
+-- turned away, and moves lists on. The caller has locked the run.
 create or replace function writ_data.resume_run(
   p_run uuid,
   p_signal uuid,
@@ -29,8 +29,8 @@ begin
   );
   perform writ_data.clear_alert('PAUSE_DRAIN_TIMEOUT', 'run/' || p_run, p_actor, p_at);
 
-  -- Elements of lists that go on, and steps of a later attempt, whose job ended without having
-  -- begun.
+  -- Enqueue again elements of lists that go on, and steps of a later attempt, whose job ended
+  -- without having begun.
   select
     array_agg(j.step_no) as steps,
     array_agg(j.place) as places,
@@ -92,7 +92,7 @@ begin
     );
   end if;
 
-  -- Steps that somebody asked to retry meanwhile.
+  -- Begin steps for which a retry was requested meanwhile.
   if r.steered then
     for v_step in
       select p.*
@@ -110,7 +110,6 @@ begin
         limit 1
       ) e
       where e.event_type = 'StepFailed';
-
       continue when v_attempt is null
         or exists (
           select from writ_data.job j

@@ -1,5 +1,5 @@
--- An event of a run as the bytes that are hashed: a JSON array. Types, steps and attempts have no
--- character that JSON would escape. The time is in microseconds since 1970.
+-- Formats an event of a run as the bytes that are hashed: a JSON array. Types, steps and attempts
+-- have no character that JSON would escape. The time is in microseconds since 1970.
 create or replace function writ_data.run_event_document(
   p_run uuid,
   p_seq integer,

@@ -1,4 +1,4 @@
--- An event of a run as a leaf of RFC 6962.
+-- Returns the RFC 6962 leaf hash of an event of a run.
 create or replace function writ_data.run_event_leaf(
   p_run uuid,
   p_seq integer,

@@ -1,5 +1,5 @@
--- Whether a step has begun, or stands in the queue to be: it has an event, or a job that has not
--- ended.
+-- Returns whether a step has begun, or waits in the queue to begin: it has an event, or a job that
+-- has not ended.
 create or replace function writ_data.step_begun(
   p_run uuid,
   p_step writ_data.plan_step

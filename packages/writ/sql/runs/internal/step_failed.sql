@@ -1,5 +1,6 @@
--- What the failure of a step means for its run, after its event: nothing, if the step is optional;
--- a pause, if the plan says so; otherwise the beginning of the end. The caller has locked the run.
+-- Draws the consequence of a failed step for its run, after its event: nothing if the step is
+-- optional; a pause if the plan says so; otherwise the run begins to end. The caller has locked the
+-- run.
 create or replace function writ_data.step_failed(
   p_run uuid,
   p_step smallint,

@@ -1,5 +1,5 @@
--- The input of a step's job as JSON text: what its template gives, or the element of the list, or
--- the input of the run.
+-- Returns the input of a step's job as JSON text: what its template gives, or the element of the
+-- list, or the input of the run.
 create or replace function writ_data.step_input(
   p_template jsonb,
   p_run uuid,

@@ -1,5 +1,5 @@
--- What the log calls a step: its id, of an element of a list with its number, of a compensation
--- with undo: before it.
+-- Returns the name of a step in the log: its id; for an element of a list, followed by its number;
+-- for a compensation, preceded by undo:.
 create or replace function writ_data.step_name(
   p_run uuid,
   p_step_id text,

@@ -1,5 +1,6 @@
--- How a step of a run stands, as its last event says: open (begun, or to be retried), completed,
--- skipped, blocked (skipped because of what it comes after) or failed; null: it has not begun.
+-- Returns the state of a step of a run, from its last event: open (begun, or to be retried),
+-- completed, skipped, blocked (skipped because of a step before it) or failed; null if it has not
+-- begun.
 create or replace function writ_data.step_stands(p_run uuid, p_step_id text) returns text
 language sql stable
 return (

@@ -1,13 +1,14 @@
--- Jobs that are steps have succeeded: their events are appended and what follows is enqueued, in
--- the transaction that ends the jobs. p_results are their outputs as JSON text, p_attempts which
--- attempt it was. Where the end of a step decides alone what follows, that is done for all runs at
--- once; where it has to be looked at what else has ended (joins, conditions, lists, waits), run by
--- run. Jobs that are not steps are passed over. Called after their executions are written; the runs
--- are locked here, late in the transaction. p_taker: a worker that goes on with what follows, for
--- the steps of p_take and as far as it is of p_kinds and not limited: that is started here, too.
--- p_artifacts: references to what a step has put elsewhere, for the end of a single step. Answers
--- the runs that ended with it, whether something can be claimed that could not before, when the
--- next timer is due, if one may have been set, and what the taker has.
+-- Continues runs whose steps have succeeded: appends their events and enqueues what follows, in the
+-- transaction that ends the jobs. Where the end of a step alone decides what follows, this is done
+-- for all runs at once; where it depends on other steps (joins, conditions, lists, waits), run by
+-- run. Jobs that are not steps are passed over.
+-- p_results are outputs as JSON text, p_attempts the attempt of each. p_taker is a worker that goes
+-- on with what follows, for the steps of p_take, as far as it is of p_kinds and not limited: those
+-- steps are started here, too. p_artifacts are references to what a step has stored elsewhere, for
+-- the end of a single step.
+-- Answers: the runs that ended, whether there is something new to claim, when the next timer is due
+--          if one may have been set, and the jobs that the taker has.
+-- Locks:   the runs, late in the transaction. The executions are written before.
 create or replace function writ_data.steps_ended(
   p_jobs uuid[],
   p_results text[],
@@ -32,11 +33,13 @@ set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_lo uuid;
+  v_lo uuid;                        -- bounds of the jobs
   v_hi uuid;
-  r_lo uuid;
+  r_lo uuid;                        -- bounds of the runs
   r_hi uuid;
-  v_others boolean;
+  v_others boolean;                 -- some runs have to be looked at one by one
+
+  -- The jobs that are steps, as parallel arrays.
   j_runs uuid[];
   j_steps smallint[];
   j_places integer[];
@@ -46,6 +49,8 @@ declare
   j_engine integer[];
   j_ids uuid[];
   j_take boolean[];
+
+  -- Events to append.
   e_runs uuid[];
   e_types text[];
   e_steps text[];
@@ -53,20 +58,25 @@ declare
   e_engine integer[];
   e_data jsonb[];
   e_each smallint[];
+
+  -- The steps that follow.
   n_runs uuid[];
   n_steps smallint[];
   n_inputs text[];
   n_taken boolean[];
   n_ids text[];
   n_kinds text[];
-  v_jobs uuid[];
+
+  v_jobs uuid[];                    -- enqueued here
   v_n integer;
   m record;
 begin
+  -- Find the jobs that are steps, and lock their runs.
   v_n := cardinality(p_jobs);
   select x.ids[1], x.ids[v_n]
   into v_lo, v_hi
   from (select array_agg(j order by j) as ids from unnest(p_jobs) j) x;
+
   select
     array_agg(j.run_id),
     array_agg(j.step_no),
@@ -96,6 +106,7 @@ begin
   where r.run_id = any (j_runs) and r.run_id between r_lo and r_hi
   order by r.run_id
   for no key update;
+
   if p_command <> 'fn_changes_apply'
     and exists (
       select from writ_data.run r
@@ -108,8 +119,8 @@ begin
       detail = 'A step of a governed run ends with its effect, by fn_changes_apply.';
   end if;
 
-  -- What happened: the step has ended, and with a last step, if nothing else is open, the run. What
-  -- follows: the jobs that wait for nothing else.
+  -- event: what happened. follow: the jobs that follow and wait for nothing else. A run ends with
+  -- its last step, if nothing else is open.
   with done as materialized (
     select
       u.*, r.plan_no, r.input,
@@ -200,6 +211,8 @@ begin
   into e_runs, e_steps, e_attempts, e_engine, e_data, e_each, ended, v_others, n_runs, n_steps,
     n_inputs, n_taken, n_ids, n_kinds
   from event v;
+
+  -- End runs, and enqueue what follows.
   e_types := array_fill('StepCompleted'::text, array[cardinality(e_runs)]);
   if ended is not null then
     v_n := cardinality(ended);
@@ -263,6 +276,7 @@ begin
     return;
   end if;
 
+  -- Look at the other runs one by one.
   for m in
     select
       u.run,
@@ -305,6 +319,6 @@ begin
       and r.status in ('COMPLETED', 'FAILED', 'CANCELLED')
   );
 
-  -- a wait without a timeout is never due
+  -- A wait without a timeout is never due.
   due := (select min(w.due_at) from writ_data.job_wait w having min(w.due_at) < 'infinity');
 end $$;

@@ -1,5 +1,5 @@
--- A wait ends with what came: it is the output of the step, kept as the result of its job. The
--- caller has locked the run and taken the job out of the queue.
+-- Ends a wait with a delivery: its payload is the output of the step, kept as the result of its
+-- job. The caller has locked the run and taken the job out of the queue.
 create or replace function writ_data.take_delivery(
   p_run uuid,
   s writ_data.plan_step,

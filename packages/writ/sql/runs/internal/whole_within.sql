@@ -1,4 +1,4 @@
--- Whether a value of a JSON document is a whole number within bounds. A value that is absent is.
+-- Returns whether a value of a JSON document is absent, or a whole number within bounds.
 create or replace function writ_data.whole_within(
   p_value jsonb,
   p_from bigint,

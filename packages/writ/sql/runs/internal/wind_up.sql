@@ -1,6 +1,6 @@
--- A run that is ending: while something runs, it waits (of a run that was stopped, an undoing that
--- has not begun is turned away); then what was done and can be undone is, the newest first and one
--- after the other; then it ends. The caller has locked the run.
+-- Winds up a run that is ending. While a step runs, it waits; in a run that was stopped, the claim
+-- turns away an undo that has not begun. Then it undoes what was done and can be undone, one after
+-- the other, the newest first. Then it ends the run. The caller has locked the run.
 create or replace function writ_data.wind_up(
   p_run uuid,
   p_actor text,
@@ -35,7 +35,7 @@ begin
     return;
   end if;
 
-  -- Lists that will not go on, and waits whose rows somebody else was moving.
+  -- Skip lists that will not go on, and waits whose rows another session was moving.
   select array_agg(o.step_id), array_agg(o.attempt::text)
   into v_open, v_attempts
   from writ_data.open_steps(p_run) o;
@@ -50,7 +50,8 @@ begin
     );
   end if;
 
-  -- An undo that has failed for good ends undoing: what comes before may rest on it.
+  -- Undo the newest effect. An undo that has failed for good ends undoing, because earlier effects
+  -- may depend on it.
   if coalesce(r.ending_with ->> 'undo', 'true') = 'true'
     and not exists (
       select from writ_data.run_event u
@@ -126,6 +127,7 @@ begin
     end if;
   end if;
 
+  -- Nothing is left to undo: end the run.
   select
     array_agg(u.step_id order by u.run_seq) filter (where u.event_type = 'StepFailed'),
     bool_and(u.event_type = 'StepCompleted')

@@ -1,5 +1,5 @@
--- The newest snapshot of each run that the projector has made. stale: an event is missing before
--- the next, and it waits for it.
+-- The newest snapshot of each run that the projector has made. stale: the next event is missing,
+-- and the snapshot waits for it.
 -- Callers: processes, readers
 create or replace view writ.run_snapshots with (security_barrier) as
 select

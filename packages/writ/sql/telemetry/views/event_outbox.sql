@@ -54,8 +54,8 @@ cross join lateral (
 left join writ_data.job j on j.job_id = b.subjects[f.subject]
 left join writ_data.run r on f.event_type like 'dot.run.%' and r.run_id = b.subjects[f.subject]
 left join lateral (
-  -- Whose a fact of governance is stands in the row that it is about; in subqueries, for a view may
-  -- read those, and whoever asks it may not call what is internal.
+  -- The tenant of a fact of governance is in the row of its subject. Subqueries read it, because
+  -- readers of the view may not call internal functions.
   select
     case k.kind
       when 'contract' then 'system_contracts'
