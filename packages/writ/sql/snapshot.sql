@@ -5427,7 +5427,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 0ee396db05b7acfc8e3103fbb582a8f6
 
 -- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[], OUT rows_taken integer, OUT stepped boolean, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos integer[]) returns record
---   plpgsql, volatile; owner writ_owner; body 34bb0e7fcb0cdb120592bf312c8b4d69
+--   plpgsql, volatile; owner writ_owner; body 7be3d8c9f27b2396a66203df98765256
 
 -- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body b174a92ea0ecf7f6bd7d261d6049c187

@@ -34,8 +34,8 @@ declare
   v_dated boolean;                  -- some have a deadline
 
   -- An answer is the same around id and input for all jobs that rows carry.
-  v_of text := concat('","', p_kind, '",', to_json(p_tenant), ',null,1,1,null,');
-  v_then text := concat(',null,null,null,', p_priority, ',');
+  v_after_id text := concat('","', p_kind, '",', to_json(p_tenant), ',null,1,1,null,');
+  v_after_input text := concat(',null,null,null,', p_priority, ',');
 
   -- Jobs just taken (t_…), their rows (r_…, v_… for the first) and late jobs (l_…), as parallel
   -- arrays.
@@ -114,16 +114,16 @@ begin
     answers := array_fill(null::text, array[cardinality(ids)]);
   elsif cardinality(ids) = 1 then
     answers := array[concat(
-      '["', ids[1], v_of,
+      '["', ids[1], v_after_id,
       case when t_inputs[1] is null then 'null' else concat('[', t_inputs[1], ']') end,
-      v_then, v_max, ',null,null', ',' || t_steps[1], ']'
+      v_after_input, v_max, ',null,null', ',' || t_steps[1], ']'
     )];
   else
     answers := array(
       select concat(
-        '["', u.id, v_of,
+        '["', u.id, v_after_id,
         case when u.input is null then 'null' else concat('[', u.input, ']') end,
-        v_then, v_max, ',null,null', ',' || u.step, ']'
+        v_after_input, v_max, ',null,null', ',' || u.step, ']'
       )
       from unnest(ids, t_inputs[:cardinality(ids)], t_steps[:cardinality(ids)]) u(id, input, step)
     );
@@ -159,9 +159,9 @@ begin
         case
           when s.max_attempts is not null
             then concat(
-              '["', u.id, v_of,
+              '["', u.id, v_after_id,
               case when u.input is null then 'null' else concat('[', u.input, ']') end,
-              v_then, s.max_attempts, ',null,null', ',' || u.step, ']'
+              v_after_input, s.max_attempts, ',null,null', ',' || u.step, ']'
             )
         end as answer
       from sorted s
