@@ -208,6 +208,34 @@ describe('SQL', () => {
     expect(casting).toEqual(Object.keys(elsewhere).sort());
   });
 
+  describe('form', () => {
+    /** Gates and two functions that are still to be put in form. */
+    const notYet =
+      /^sql\/(?:\w+\/gates\/|ledger\/internal\/seal_events|outbox\/internal\/outbox_window)/;
+    const inForm = files.filter(
+      (file) => /^sql\/.*\.sql$/.test(file) && file !== 'sql/snapshot.sql' && !notYet.test(file),
+    );
+    const isLong = (line: string) => [...line].length > 100;
+    const holdsSeveral = (line: string) =>
+      /;\s*[^\s;]/.test(line.replace(/'(?:[^']|'')*'/g, "''").replace(/--.*$/, ''));
+
+    test.each(inForm)('%s has short lines, one statement or declaration each', (path) => {
+      const lines = read(path).split('\n');
+      expect(lines.filter(isLong)).toEqual([]);
+      if (!path.startsWith('sql/migrations/')) {
+        const code = lines.filter((line) => !/^\s*(?:--|')/.test(line));
+        expect(code.filter(holdsSeveral)).toEqual([]);
+      }
+    });
+
+    test('the check can fail', () => {
+      expect(isLong(`-- ${'x'.repeat(98)}`)).toBe(true);
+      expect(holdsSeveral('  v_from text; v_to text;')).toBe(true);
+      expect(holdsSeveral("  v_text := 'a; b';  -- once; no more")).toBe(false);
+      expect(inForm.length).toBeGreaterThan(300);
+    });
+  });
+
   test('migrations are numbered without gaps', () => {
     const numbers = files
       .filter((file) => file.startsWith('sql/migrations/'))
