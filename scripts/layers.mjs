@@ -26,6 +26,7 @@ export const layers = {
   governance: 'keys, contracts, step types, probes, flags, `trust/` (documents, judgement)',
   authorization: 'the interface that answers who may do what',
   governor: '`decide/` (the table), event order, turns, policies, `actuators/`',
+  doctor: 'checks of the server, the installation and every layer, and their findings',
   'connect-options.ts': 'the options of `Writ.connect`',
   'writ.ts': 'the class `Writ`: one connection, and a door to each layer',
   'index.ts': 'everything that the package exports',

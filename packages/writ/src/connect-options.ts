@@ -77,4 +77,9 @@ export interface ConnectOptions {
    * connect.
    */
   readonly observe?: boolean;
+  /**
+   * False connects to a database whose schema another release has made, too: to migrate it, or to
+   * let the doctor look at it.
+   */
+  readonly checkSchema?: boolean;
 }

@@ -12,6 +12,8 @@ export type { AnyConnection, Queryable } from './database/connection.js';
 export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './database/embedded.js';
 export type { Page, PageOptions } from './database/listing.js';
 export type { MigrateOptions, MigrationPlan } from './database/migrate.js';
+export type { Doctor, Examination, LookOptions } from './doctor/doctor.js';
+export type { Finding, FindingCode, Level } from './doctor/finding.js';
 export {
   type ErrorCode,
   isConnectionLoss,

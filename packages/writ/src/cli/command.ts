@@ -5,33 +5,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isUuid } from '../database/uuid.js';
 import { type Duration, milliseconds } from '../queue/duration.js';
-import { connectionString, type Session, type SessionOptions, withSession } from './connection.js';
 import { wrongUsage } from './failure.js';
 import { textOf } from './files.js';
-import { Output } from './output.js';
-
-interface GlobalOptions {
-  readonly databaseUrl?: string;
-  readonly json?: boolean;
-}
-
-export interface Context {
-  readonly output: Output;
-  readonly connectionString: () => string;
-  readonly session: <T>(
-    use: (session: Session) => Promise<T>,
-    options?: SessionOptions,
-  ) => Promise<T>;
-}
-
-export function contextOf(command: Command): Context {
-  const { databaseUrl, json } = command.optsWithGlobals<GlobalOptions>();
-  return {
-    output: new Output({ json: json === true }),
-    connectionString: () => connectionString(databaseUrl),
-    session: (use, options) => withSession(connectionString(databaseUrl), use, options),
-  };
-}
 
 export function jobId(text: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();

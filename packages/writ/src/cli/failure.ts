@@ -78,6 +78,7 @@ const unavailable = [
   'schema_changed',
   'schema_prerelease',
   'embedded_unavailable',
+  'dev_record_untrusted',
 ];
 const usage = ['invalid_argument', 'invalid_duration'];
 

@@ -5,10 +5,10 @@
  */
 import { CommanderError } from 'commander';
 import { printableJson } from '../errors/printable.js';
+import { redact } from '../secrets/passwords.js';
 import { exitCodes, explain } from './failure.js';
 import { onScreen } from './output.js';
 import { addNamed, program } from './program.js';
-import { redact } from './secrets.js';
 
 /** No line of a message that others wrote begins as one of ours does. */
 const indented = (line: string): string => (line.startsWith('    at ') ? line : `  ${line}`);

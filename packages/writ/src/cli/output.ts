@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
 import { printable, printableJson } from '../errors/printable.js';
 import { span } from '../errors/words.js';
-import { redact } from './secrets.js';
+import { redact } from '../secrets/passwords.js';
 
 export { count, plural, span } from '../errors/words.js';
 

@@ -2,13 +2,13 @@
  * The library as a command uses it: one connection, the key and the secrets that its options name.
  */
 import type { ConnectOptions } from '../connect-options.js';
+import { describeTarget } from '../database/address.js';
 import { fromDatabase, WritError, WritRefusal } from '../errors/index.js';
 import { Writ } from '../writ.js';
 import { actor, connectionString } from './connection.js';
 import { exitCodes, Failure } from './failure.js';
 import { keyOf, noKey } from './governance/session.js';
 import { secretsAt } from './secret-places.js';
-import { describeTarget } from './secrets.js';
 
 /** Options that the connection of a command follows. */
 interface ConnectionOptions {

@@ -76,14 +76,14 @@ export async function unlessBrokenOff<Answer>(call: () => Promise<Answer>): Prom
   }
 }
 
-export async function readRows(
+export async function readRows<Row = Record<string, unknown>>(
   db: Queryable,
   sql: string,
   params: readonly unknown[] = [],
-): Promise<Record<string, unknown>[]> {
+): Promise<Row[]> {
   assertText(undefined, params);
   try {
-    return (await db.query(sql, [...params])).rows;
+    return (await db.query(sql, [...params])).rows as Row[];
   } catch (error) {
     throw fromDatabase(error);
   }

@@ -18,6 +18,8 @@ import { owner, roles } from './roles.js';
 import { type Migration, type Release, readRelease, type SchemaObject } from './schema.js';
 
 export interface MigrationPlan {
+  /** Who asks. */
+  readonly user: string;
   /** The version in the database; 0 when Writ is not installed. */
   readonly from: number;
   readonly to: number;
@@ -71,8 +73,9 @@ export async function planMigration(
   const hashes = new Map(objects.map((row) => [row.name, row.sha256]));
   const isOlder = current > newest || isNewer(madeBy(mark ?? '') ?? '0.0.0', release.version);
   const missing = await missingRoles(db);
-  const mayCreate = await mayCreateRoles(db);
+  const { user, mayCreate } = await creatorOfRoles(db);
   return {
+    user,
     from: current,
     to: Math.max(current, newest),
     migrations: known.filter((m) => m.version > current),
@@ -202,11 +205,13 @@ async function missingRoles(db: Queryable): Promise<string[]> {
   return [owner, ...roles].filter((role) => !rows.some((row) => row.rolname === role));
 }
 
-async function mayCreateRoles(db: Queryable): Promise<boolean> {
+async function creatorOfRoles(db: Queryable): Promise<{ user: string; mayCreate: boolean }> {
   const { rows } = await db.query(
-    'select rolsuper or rolcreaterole as yes from pg_roles where rolname = current_user',
+    `select rolname::text as name, rolsuper or rolcreaterole as yes
+     from pg_roles
+     where rolname = current_user`,
   );
-  return rows[0]?.yes === true;
+  return { user: String(rows[0]?.name), mayCreate: rows[0]?.yes === true };
 }
 
 /** Creates the roles that this user may create, and returns them. */

@@ -1,5 +1,6 @@
 /** The connections that are our own. */
 import pg from 'pg';
+import type { Queryable } from './connection.js';
 import { PreparedPool } from './prepared.js';
 
 /**
@@ -66,3 +67,35 @@ export async function inTransaction<T>(
     client.release();
   }
 }
+
+/** Uses a connection of its own. With `withinMs`, connecting and each statement have so long. */
+export async function withClient<T>(
+  connectionString: string,
+  use: (client: pg.Client) => Promise<T>,
+  withinMs?: number,
+): Promise<T> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'writ',
+    ...(withinMs !== undefined && {
+      connectionTimeoutMillis: withinMs,
+      query_timeout: withinMs,
+    }),
+  });
+  client.on('error', () => undefined); // the statement in hand reports it
+  try {
+    await client.connect();
+    return await use(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Sees a pool as one connection whose statements PostgreSQL ends after so long. */
+export const bounded = (pool: pg.Pool, withinMs: number): Queryable => ({
+  query: (sql, params) =>
+    inTransaction(pool, async (client) => {
+      await client.query(`set local statement_timeout = ${Math.ceil(withinMs)}`);
+      return client.query(sql, params);
+    }),
+});

@@ -48,3 +48,7 @@ export function callersOf(words: readonly string[]): string[] {
   );
   return [...single.filter((role) => named.includes(role)), ...parts.map(([role]) => role)];
 }
+
+/** The statements with which an administrator creates roles. */
+export const creating = (missing: readonly string[]): string =>
+  missing.map((role) => `create role ${role} nologin;`).join(' ');

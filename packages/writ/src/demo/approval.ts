@@ -1,7 +1,8 @@
 /** Acts 1 to 4: a change is proposed, tried without asking, approved, edited, and approved anew. */
 
-import { withSession } from '../cli/connection.js';
 import { stepWords, valueText } from '../cli/governance/words.js';
+import { readRows } from '../database/gate.js';
+import { withClient } from '../database/pools.js';
 import type { Contract, Preview } from '../governance/contracts.js';
 import { signedBy } from '../governance/keys.js';
 import { configure, enable, soak } from '../governance/steps.js';
@@ -99,7 +100,7 @@ async function writeDirectly(
     'The agent has a database login of its own, bound to its principal. It may propose, and nothing else.',
   );
   let denied = 0;
-  await withSession(cast.agentUrl, async ({ client }) => {
+  await withClient(cast.agentUrl, async (client) => {
     for (const sql of directly) {
       stage.quote(sql);
       const error = await client.query(sql).then(
@@ -155,12 +156,13 @@ async function mariaSigns(scene: Scene, proposed: Contract): Promise<void> {
   const contract = asOthersSee(scene, proposed);
   const { hash } = await contract.preview({ as: cast.maria });
   const { status } = await contract.approve({ as: cast.maria, hash });
-  const [review] = await db.rows<{
+  const [review] = await readRows<{
     hash: string;
     signature: string;
     public_key: string;
     trust: string;
   }>(
+    db,
     `select v.hash, v.signature, v.public_key, v.trust from writ.contract_review v where v.contract_id = $1 and v.action = 'APPROVE' and v.by = 'maria'`,
     [contract.id],
   );
@@ -187,18 +189,20 @@ async function edit(
     '"new_value":200',
     '"new_value":250',
   );
-  await db.rows('begin');
-  await db.rows('set local role writ_owner');
+  await db.query('begin');
+  await db.query('set local role writ_owner');
   stage.quote('update writ_data.contract set content = …, steps = …, scope_hash = …');
-  await db.rows(
+  await readRows(
+    db,
     `update writ_data.contract set content = $2::text, steps = $2::text::jsonb -> 'steps', scope_hash = sha256(convert_to($2::text, 'UTF8')) where contract_id = $1`,
     [contract.id, content],
   );
-  await db.rows('commit');
+  await db.query('commit');
   const edited = await outcomeOf(asOthersSee(scene, contract).activate({ as: cast.deployer }));
   const { status } = await contract.get();
   stage.harm(`the deployer activates it: ${refusedWith(edited)}; the contract is ${status}`);
-  const [row] = await db.rows<{ id: string }>(
+  const [row] = await readRows<{ id: string }>(
+    db,
     'select contract_id as id from writ.system_contracts where parent_contract_id = $1',
     [contract.id],
   );

@@ -2,11 +2,13 @@
  * Act 8: everything that was said and done is signed and handed out, checked without a database,
  * and falsified by one byte.
  */
+
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Session } from '../cli/connection.js';
+import type pg from 'pg';
 import { plural } from '../cli/output.js';
+import { readRows } from '../database/gate.js';
 import { verifyFolder } from '../ledger/exports.js';
 import { keyOfSeed, privateKeyText, publicKeyText } from '../ledger/note.js';
 import { tilePath, tileWidth, tileWidthAt } from '../ledger/tiles.js';
@@ -51,8 +53,9 @@ export async function tellOfEvidence({ stage, writ, db, folder }: Scene): Promis
 }
 
 /** The receipt of maria's first approval, and its place in the log. */
-async function firstApproval(db: Session): Promise<{ index: number; entry: string }> {
-  const [row] = await db.rows<{ index: number; entry: string }>(
+async function firstApproval(db: pg.Client): Promise<{ index: number; entry: string }> {
+  const [row] = await readRows<{ index: number; entry: string }>(
+    db,
     `select r.leaf_index::integer as index, r.entry from writ.receipt r
      where r.receipt ->> 'reason' = 'contract_reviewed' and r.receipt #>> '{context,action}' = 'APPROVE' order by r.leaf_index limit 1`,
   );

@@ -3,7 +3,8 @@
  * Nothing is taken from the programs' own counters.
  */
 
-import type { Session } from '../cli/connection.js';
+import type pg from 'pg';
+import { readRows } from '../database/gate.js';
 import { signedBy } from '../governance/keys.js';
 
 export interface Figures {
@@ -87,8 +88,9 @@ export interface Evidence {
 }
 
 /** A hash of everything that applications read. */
-export async function stateHash(db: Session): Promise<string> {
-  const [row] = await db.rows<{ hash: string }>(
+export async function stateHash(db: pg.Client): Promise<string> {
+  const [row] = await readRows<{ hash: string }>(
+    db,
     `select encode(sha256(convert_to(jsonb_object_agg(s.name, s.value)::text, 'UTF8')), 'hex') as hash from (
        select capability_name, to_jsonb(lifecycle) from writ.capability union all select scope || '#' || key, value from writ.configuration) s(name, value)`,
   );
@@ -97,12 +99,13 @@ export async function stateHash(db: Session): Promise<string> {
 
 /** What one step has left behind: writes that the witness saw, receipts, events. */
 export async function tracesOf(
-  db: Session,
+  db: pg.Client,
   jobId: string,
   step: number,
   slot: string,
 ): Promise<StepTraces> {
-  const [row] = await db.rows<StepTraces>(
+  const [row] = await readRows<StepTraces>(
+    db,
     `select (select count(*) from demo.written w where w.slot = $3)::integer as effects,
        (select count(*) from writ.receipt r where r.stream = 'governance_job:' || $1 and r.receipt ->> 'reason' = 'change_applied'
           and (r.receipt #>> '{context,step}')::integer = $2)::integer as receipts,
@@ -131,9 +134,10 @@ const allChanges = `
        join writ.system_contracts a on a.contract_id = v.contract_id -- an instance stands under the approval of its template
        where v.contract_id = coalesce(c.template_id, c.contract_id) and v.action = 'APPROVE' and v.hash = a.approval_hash and p.kind = 'person' and v.by not in (a.created_by, coalesce(a.on_behalf_of, ''))))::integer as unapproved`;
 
-export async function countChanges(db: Session): Promise<Changes> {
-  const [row] = await db.rows<Omit<Changes, 'approvals' | 'signed'>>(allChanges);
-  const approvals = await db.rows<{ public_key: string; hash: string; signature: string }>(
+export async function countChanges(db: pg.Client): Promise<Changes> {
+  const [row] = await readRows<Omit<Changes, 'approvals' | 'signed'>>(db, allChanges);
+  const approvals = await readRows<{ public_key: string; hash: string; signature: string }>(
+    db,
     `select v.public_key, v.hash, v.signature from writ.contract_review v where v.action = 'APPROVE'`,
   );
   const signed = approvals.filter(({ public_key, hash, signature }) =>

@@ -3,8 +3,10 @@
  * leaves a receipt.
  */
 
-import { type Session, withSession } from '../cli/connection.js';
+import type pg from 'pg';
 import { plural } from '../cli/output.js';
+import { readRows } from '../database/gate.js';
+import { withClient } from '../database/pools.js';
 import { refusalIn } from '../errors/index.js';
 import type { Contract } from '../governance/contracts.js';
 import type { Forgery } from './figures.js';
@@ -31,7 +33,7 @@ const forgeries = [
 export async function forge({ stage, db, cast }: Scene, contract: Contract): Promise<Forgery[]> {
   stage.say('Then it forges: a receipt, a health report, decisions, an approval.');
   const tried: Forgery[] = [];
-  await withSession(cast.agentUrl, async (agent) => {
+  await withClient(cast.agentUrl, async (agent) => {
     for (const [what, sql] of forgeries) {
       stage.quote(sql);
       const before = await denialsOf(db);
@@ -59,7 +61,7 @@ export async function forge({ stage, db, cast }: Scene, contract: Contract): Pro
  * PostgreSQL's.
  */
 async function refusalOf(
-  { client }: Session,
+  client: pg.Client,
   sql: string,
   params: string[],
 ): Promise<Pick<Forgery, 'by' | 'code'>> {
@@ -77,8 +79,9 @@ async function refusalOf(
 const gateIn = (sql: string): string => /writ\.(fn_\w+)/.exec(sql)?.[1] ?? '';
 
 /** How many receipts say that the agent was denied something. */
-async function denialsOf(db: Session): Promise<number> {
-  const [row] = await db.rows<{ n: number }>(
+async function denialsOf(db: pg.Client): Promise<number> {
+  const [row] = await readRows<{ n: number }>(
+    db,
     `select count(*)::integer as n from writ.receipt r
      where r.receipt ->> 'reason' = 'access_denied' and r.receipt #>> '{context,principal}' = 'agent'`,
   );

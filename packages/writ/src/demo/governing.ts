@@ -4,6 +4,7 @@
  */
 
 import { count, plural } from '../cli/output.js';
+import { readRows } from '../database/gate.js';
 import { configure, param } from '../governance/steps.js';
 import { contract, definePolicy } from '../governor/policy.js';
 import type { Figures } from './figures.js';
@@ -107,7 +108,8 @@ const reasonOf = (answer: { status: string; receipt?: { reason: string } }) =>
   answer.receipt?.reason ?? answer.status;
 
 async function receiptsOf({ db }: Scene, reason: string): Promise<number> {
-  const [row] = await db.rows<{ n: number }>(
+  const [row] = await readRows<{ n: number }>(
+    db,
     `select count(*)::integer as n from writ.receipt where stream = 'governor:default' and receipt ->> 'reason' = $1`,
     [reason],
   );
@@ -124,7 +126,8 @@ interface Way {
 
 /** From the signal down to the queue, by what each layer has written. */
 async function wayOf({ db }: Scene): Promise<Way> {
-  const [row] = await db.rows<Way>(
+  const [row] = await readRows<Way>(
+    db,
     `select c.contract_id::text as contract, g.job_id::text as job, g.run_id::text as run,
        (select count(*) from writ.run_events e where e.run_id = g.run_id and e.event_type = 'StepCompleted')::integer as queued,
        (select count(*) from writ.receipt r where r.stream = 'governor:default')::integer as receipts
@@ -135,7 +138,8 @@ async function wayOf({ db }: Scene): Promise<Way> {
 
 /** Signals of which something is known, and what followed from them. */
 async function countGoverned({ db }: Scene): Promise<Omit<Figures['governed'], 'ms'>> {
-  const [row] = await db.rows<Omit<Figures['governed'], 'ms'>>(
+  const [row] = await readRows<Omit<Figures['governed'], 'ms'>>(
+    db,
     `select g.signals::integer, (g.signals - g.buffered - g.postponed - g.in_mailbox)::integer as decided, (g.buffered + g.postponed + g.in_mailbox)::integer as waiting,
        (select count(distinct (r.receipt #>> '{context,arrival_seq}')::bigint) from writ.receipt r where r.stream = 'governor:default' and r.receipt #>> '{context,terminal}' = 'true')::integer as settled,
        (select count(*) from writ.receipt r where r.stream = 'governor:default' and r.receipt ->> 'reason' = 'signal_storm_detected')::integer as storms,

@@ -3,12 +3,14 @@
  * a witness that Writ knows nothing about.
  */
 
-import type { Session } from '../cli/connection.js';
+import type pg from 'pg';
 import { exitCodes, Failure } from '../cli/failure.js';
-import { keepSecret, urlFor } from '../cli/secrets.js';
+import { urlFor } from '../database/address.js';
+import { readRows } from '../database/gate.js';
 import { WritRefusal } from '../errors/index.js';
 import type { Contract } from '../governance/contracts.js';
 import { newPassword } from '../governance/logins.js';
+import { keepSecret } from '../secrets/passwords.js';
 import { Writ } from '../writ.js';
 import type { Crew } from './crew.js';
 import type { Shop } from './shop.js';
@@ -17,7 +19,7 @@ import type { Stage } from './stage.js';
 export interface Scene {
   readonly stage: Stage;
   /** A superuser's session: to count, and to do what only an owner can. */
-  readonly db: Session;
+  readonly db: pg.Client;
   readonly writ: Writ;
   readonly cast: Cast;
   readonly crew: Crew;
@@ -60,7 +62,11 @@ const witness = `
   create trigger witness after update on writ_data.capability for each row execute function demo.witness();
   create trigger witness after insert or update on writ_data.configuration for each row execute function demo.witness()`;
 
-export async function engage(writ: Writ, db: Session, healthUrl: string): Promise<Cast> {
+export async function engage(
+  writ: Writ,
+  db: pg.Client,
+  { databaseUrl, healthUrl }: { databaseUrl: string; healthUrl: string },
+): Promise<Cast> {
   const omar = await writ.principals.add({
     id: 'omar',
     kind: 'person',
@@ -92,8 +98,8 @@ export async function engage(writ: Writ, db: Session, healthUrl: string): Promis
     },
     { as: omar },
   );
-  await db.rows(witness);
-  const agentUrl = await loginOf('agent', writ, db);
+  await readRows(db, witness);
+  const agentUrl = await loginOf('agent', writ, databaseUrl);
   // Without a key: the login says who acts.
   const agent = await Writ.connect({ connectionString: agentUrl, actor: 'agent', max: 2 });
   return { agent, agentKey, agentUrl, omar, maria, deployer };
@@ -103,7 +109,7 @@ export async function engage(writ: Writ, db: Session, healthUrl: string): Promis
  * A login as `writ logins add NAME --principal NAME` makes it: bound to that principal, it can act
  * for nobody else.
  */
-async function loginOf(name: string, writ: Writ, { url: address }: Session): Promise<string> {
+async function loginOf(name: string, writ: Writ, address: string): Promise<string> {
   const password = newPassword();
   const plan = await writ.logins.plan({
     login: name,

@@ -5,16 +5,19 @@
  * evidence. Each sentence that is printed is said after it was measured, and the demo fails if a
  * promise was not kept.
  */
+
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stopServer, withSession } from '../cli/connection.js';
 import { exitCodes } from '../cli/failure.js';
 import type { Output } from '../cli/output.js';
-import { keepSecret } from '../cli/secrets.js';
 import { interruption } from '../cli/signals.js';
+import { stopServer } from '../database/dev-servers.js';
 import { startEmbedded } from '../database/embedded.js';
+import { readRows } from '../database/gate.js';
+import { withClient } from '../database/pools.js';
+import { keepSecret } from '../secrets/passwords.js';
 import { Writ } from '../writ.js';
 import { tellOfApproval } from './approval.js';
 import { Crew } from './crew.js';
@@ -70,8 +73,9 @@ async function tell(stage: Stage, opened: Opened): Promise<Figures> {
   await writ.migrate({ enable: true });
   const shop = await Shop.open();
   opened.push(() => shop.close());
-  return withSession(server.connectionString, async (db) => {
-    const [row] = await db.rows<{ version: string }>(
+  return withClient(server.connectionString, async (db) => {
+    const [row] = await readRows<{ version: string }>(
+      db,
       `select current_setting('server_version') as version`,
     );
     stage.seen(
@@ -81,7 +85,8 @@ async function tell(stage: Stage, opened: Opened): Promise<Figures> {
     // Before a change has workers: approvals count when an applier has verified them. These persons
     // have no trust file.
     await writ.work([], { governance: 'verify', trust: 'database' });
-    const cast = await engage(writ, db, shop.healthUrl);
+    const { connectionString: databaseUrl } = server;
+    const cast = await engage(writ, db, { databaseUrl, healthUrl: shop.healthUrl });
     opened.push(() => cast.agent.close());
     const crew = new Crew(server.connectionString, cast.deployer);
     opened.push(() => crew.stop(process.exitCode ? 'SIGKILL' : 'SIGTERM'));

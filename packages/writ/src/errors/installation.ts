@@ -109,6 +109,18 @@ export const installation = {
     status: 503,
     retryable: false,
   },
+  dev_record_untrusted: {
+    message: 'Another user could have written the record of a server, so that server is not used.',
+    remedy: 'Remove the record, and start the server again.',
+    status: 503,
+    retryable: false,
+  },
+  dev_record_unwritable: {
+    message: 'The record of a server cannot be written.',
+    remedy: 'Set XDG_STATE_HOME to a folder that only you can write.',
+    status: 500,
+    retryable: false,
+  },
   closed: {
     message: 'This Writ is closed.',
     remedy: 'Connect again.',

@@ -12,7 +12,8 @@ import {
   visible,
   wrap,
 } from '../../src/cli/output.js';
-import { describeTarget, keepSecret, redact } from '../../src/cli/secrets.js';
+import { describeTarget } from '../../src/database/address.js';
+import { keepSecret, redact } from '../../src/secrets/passwords.js';
 
 test('passwords are taken out of connection strings, wherever they stand', () => {
   expect(redact('cannot reach postgres://ada:s3cret@host/db?x=1 now')).toBe(

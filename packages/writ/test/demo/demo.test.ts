@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { isAlive } from '../../src/cli/connection.js';
 import { Failure } from '../../src/cli/failure.js';
 import { Output } from '../../src/cli/output.js';
+import { isAlive } from '../../src/database/dev-servers.js';
 import type { Figures } from '../../src/demo/figures.js';
 import { Stage } from '../../src/demo/stage.js';
 import { conclude } from '../../src/demo/verdict.js';

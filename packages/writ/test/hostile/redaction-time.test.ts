@@ -3,7 +3,7 @@
  * make that process spend more than a moment on keeping secrets out of it.
  */
 import { expect, test } from 'vitest';
-import { redact } from '../../src/cli/secrets.js';
+import { redact } from '../../src/secrets/passwords.js';
 import { Redactor } from '../../src/secrets/redactor.js';
 
 /** The best of several, because other programs run on this machine. */

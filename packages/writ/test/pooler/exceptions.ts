@@ -16,10 +16,10 @@ export const files: readonly FileException[] = [
   { file: 'test/demo/demo.test.ts', why: 'the demo starts a server of its own' },
   { file: 'test/cli/dev.test.ts', why: '`writ dev` starts a server of its own' },
   {
-    file: 'test/cli/doctor/conditions.test.ts',
+    file: 'test/doctor/conditions.test.ts',
     why: 'starts a server of its own, and poolers before it',
   },
-  { file: 'test/cli/doctor/judgements.test.ts', why: 'no database' },
+  { file: 'test/doctor/judgements.test.ts', why: 'no database' },
   { file: 'test/cli/output.test.ts', why: 'no database' },
   {
     file: 'test/database/migrate.test.ts',

@@ -17,22 +17,25 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { startEmbedded } from '../../database/embedded.js';
-import { WritError } from '../../errors/index.js';
-import { Writ } from '../../writ.js';
-import { contextOf, wholeNumber } from '../command.js';
-import { isAlive, stopServer, withSession } from '../connection.js';
 import {
   type DevServer,
   forgetServer,
+  isAlive,
   keepRecord,
   madeHere,
   runningServer,
   serverFolder,
+  stopServer,
   urlOf,
-} from '../dev-servers.js';
+} from '../../database/dev-servers.js';
+import { startEmbedded } from '../../database/embedded.js';
+import { withClient } from '../../database/pools.js';
+import { WritError } from '../../errors/index.js';
+import { Writ } from '../../writ.js';
+import { wholeNumber } from '../command.js';
 import { cannotListen, exitCodes, Failure } from '../failure.js';
 import type { Output } from '../output.js';
+import { outputOf } from '../shapes.js';
 import { interruption } from '../signals.js';
 
 export function addDev(program: Command): void {
@@ -46,7 +49,7 @@ export function addDev(program: Command): void {
     )
     .option('--adopt', 'use a .writ/ that came from elsewhere: the server runs what its data holds')
     .action(async ({ port, adopt }: { port?: number; adopt?: boolean }, command: Command) => {
-      const { output } = contextOf(command);
+      const output = outputOf(command);
       const folder = serverFolder();
       const running = runningServer(folder);
       if (running && (await answers(running))) return sayRunning(output, running, true);
@@ -192,7 +195,7 @@ async function install(connectionString: string): Promise<void> {
 
 /** A process can be there that is not the server any more; the server is there when it answers. */
 async function answers(server: DevServer): Promise<boolean> {
-  return withSession(urlOf(server), async () => true, { installed: false }).catch(() => false);
+  return withClient(urlOf(server), async () => true, 10_000).catch(() => false);
 }
 
 /** What comes first: a signal, or the death of the server's process. */

@@ -3,26 +3,14 @@
  * about it.
  */
 import type { Command } from 'commander';
-import { contextOf } from '../command.js';
-import { isInstalled, listenUrl } from '../connection.js';
-import { clock, gateClock } from '../doctor/clock.js';
-import { connectionChecks } from '../doctor/connection.js';
-import type { Checks, Finding, Level } from '../doctor/finding.js';
-import { governanceChecks } from '../doctor/governance.js';
-import { governorChecks } from '../doctor/governor.js';
-import { ledgerChecks } from '../doctor/ledger.js';
-import { loginChecks } from '../doctor/logins.js';
-import { outboxChecks } from '../doctor/outbox.js';
-import { pooler } from '../doctor/pooler.js';
-import { queueChecks } from '../doctor/queue.js';
-import { runChecks } from '../doctor/runs.js';
-import { schemaChecks } from '../doctor/schema.js';
-import { settingsChecks } from '../doctor/settings.js';
-import { snapshotChecks } from '../doctor/snapshots.js';
-import { spool } from '../doctor/spool.js';
-import { tableChecks } from '../doctor/tables.js';
-import { exitCodes, explain } from '../failure.js';
+import type { Level } from '../../doctor/finding.js';
+import { remedyFor } from '../../errors/advice/findings.js';
+import { listenUrl } from '../connection.js';
+import { exitCodes } from '../failure.js';
 import { type Output, plural, wrap } from '../output.js';
+import { outputOf } from '../shapes.js';
+import { withWrit } from '../writ.js';
+import { outside } from './ledger/session.js';
 
 export function addDoctor(program: Command): void {
   program
@@ -39,56 +27,23 @@ export function addDoctor(program: Command): void {
       '--spool <folder>',
       'the folder of a spool of this machine: whether something waits in it',
     )
-    .action(async (options: { listenUrl?: string; spool?: string }, command: Command) => {
-      const { output, session } = contextOf(command);
-      const findings = await session(
-        async (db) => {
-          const run = async (checks: Checks) => {
-            const found: Finding[] = [];
-            for (const [name, check] of Object.entries(checks))
-              found.push(...(await check(db).catch((error) => [failed(name, error)])));
-            return found;
-          };
-          const server = {
-            ...connectionChecks,
-            clock,
-            pooler: pooler(options.listenUrl),
-            ...settingsChecks,
-            ...snapshotChecks,
-            ...(options.spool && { spool: spool(options.spool) }),
-          };
-          const before = await run({ ...server, ...schemaChecks });
-          const installed = await isInstalled(db).catch(() => false);
-          if (!installed) process.exitCode = exitCodes.unavailable;
-          return installed
-            ? [
-                ...before,
-                ...(await run({
-                  'clock of gates': gateClock,
-                  ...loginChecks,
-                  ...tableChecks,
-                  ...queueChecks,
-                  ...runChecks,
-                  ...governanceChecks,
-                  ...governorChecks,
-                  ...outboxChecks,
-                  ...ledgerChecks,
-                })),
-              ]
-            : before;
-        },
-        { installed: false },
+    .action(async ({ spool }: { spool?: string }, command: Command) => {
+      const output = outputOf(command);
+      const ledger = outside(
+        { places: undefined, keys: undefined },
+        { places: 'WRIT_LEDGER_PLACES', keys: 'WRIT_LEDGER_PUBLIC_KEYS' },
       );
-      if (findings.some(({ level }) => level === 'error')) process.exitCode ??= exitCodes.failed;
-      if (output.json) output.data({ ok: !process.exitCode, findings });
-      else show(output, findings);
+      const { ok, installed, findings } = await withWrit(
+        command.optsWithGlobals(),
+        (writ) => writ.doctor.look({ ledger, ...(spool !== undefined && { spool }) }),
+        { connect: { checkSchema: false } },
+      );
+      if (!installed) process.exitCode = exitCodes.unavailable;
+      else if (!ok) process.exitCode = exitCodes.failed;
+      const advised = findings.map((finding) => ({ ...finding, remedy: remedyFor(finding) }));
+      if (output.json) output.data({ ok: !process.exitCode, findings: advised });
+      else show(output, advised);
     });
-}
-
-/** A check that cannot look is not a check that found nothing. */
-function failed(check: string, error: unknown): Finding {
-  const { message, remedy } = explain(error);
-  return { check, level: 'warning', says: `Could not be looked at: ${message}`, remedy };
 }
 
 const marks: Record<Level, readonly [mark: string, style: 'green' | 'cyan' | 'yellow' | 'red']> = {
@@ -98,7 +53,15 @@ const marks: Record<Level, readonly [mark: string, style: 'green' | 'cyan' | 'ye
   error: ['✗', 'red'],
 };
 
-function show(output: Output, findings: readonly Finding[]): void {
+interface Advised {
+  readonly check: string;
+  readonly level: Level;
+  readonly says: string;
+  readonly means?: string | undefined;
+  readonly remedy: string | undefined;
+}
+
+function show(output: Output, findings: readonly Advised[]): void {
   const indent = Math.max(...findings.map(({ check }) => check.length)) + 4;
   const width = Math.max(40, Math.min(output.width, 110) - indent);
   for (const { check, level, says, means, remedy } of findings) {

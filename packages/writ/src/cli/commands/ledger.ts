@@ -35,6 +35,7 @@ import {
 } from '../../ledger/proofs.js';
 import type { ListedReceipt, ReceiptFilter } from '../../ledger/receipts.js';
 import { nodeSha256 } from '../../ledger/sha256.js';
+import { age, comparisonWords, waitingWords } from '../../ledger/words.js';
 import { type Duration, milliseconds } from '../../queue/duration.js';
 import type { Writ } from '../../writ.js';
 import { duration, notBlank, repeated } from '../command.js';
@@ -47,16 +48,13 @@ import { moment } from '../runs/words.js';
 import { act, action, type Call, collect, list, outputOf, show } from '../shapes.js';
 import { withWrit } from '../writ.js';
 import {
-  before,
   checkpoints,
   listed,
   outside,
   places,
   privateKey,
   publicKeys,
-  said,
   signingKey,
-  waiting,
 } from './ledger/session.js';
 import { addVerify, check, show as showVerdict, waived, waiveOption } from './ledger/verify.js';
 
@@ -125,7 +123,7 @@ function sayStatus(
           epoch,
           count(size),
           signed === null ? null : count(signed),
-          signed_s === null ? null : `${before(signed_s)} ago`,
+          signed_s === null ? null : `${age(signed_s)} ago`,
         ]),
     );
   if (logs.length > shownLogs)
@@ -138,14 +136,14 @@ function sayStatus(
       'newest checkpoint',
       signed_s === null
         ? 'none yet; `writ ledger checkpoint` signs one'
-        : `${before(signed_s)} ago, ${plural(Number(signed_size), 'receipt')} of _system, epoch ${signed_epoch}`,
+        : `${age(signed_s)} ago, ${plural(Number(signed_size), 'receipt')} of _system, epoch ${signed_epoch}`,
     ],
-    ['not sequenced', waiting(found.waiting, found.waiting_s, 'receipt')],
+    ['not sequenced', waitingWords(found.waiting, found.waiting_s, 'receipt')],
     ['sealed', `${plural(found.segments, 'segment')} of the record of the queue`],
     [
       'not sealed',
       found.sealing
-        ? waiting(found.unsealed, found.unsealed_s, 'row')
+        ? waitingWords(found.unsealed, found.unsealed_s, 'row')
         : 'sealing is switched off (ledger.sealing.enabled)',
     ],
     ['months made until', found.months_until],
@@ -871,7 +869,7 @@ function sayLost(
         each.epoch,
         count(each.known),
         count(each.here),
-        said[each.outcome](each),
+        comparisonWords[each.outcome](each),
       ]),
     );
     output.line();

@@ -4,11 +4,14 @@
  */
 import type { Command } from 'commander';
 import { Writ } from '../../writ.js';
-import { contextOf, notBlank, repeated, wholeNumber } from '../command.js';
+import { notBlank, repeated, wholeNumber } from '../command.js';
+import { connectionString } from '../connection.js';
 import { wrongUsage } from '../failure.js';
 import { type KeyOptions, keyOf, withKey } from '../governance/session.js';
 import { Credentials } from '../governor/credentials.js';
 import { listenUntilStopped } from '../governor/listening.js';
+import { outputOf } from '../shapes.js';
+import { withWrit } from '../writ.js';
 
 interface Options extends KeyOptions {
   readonly port: number;
@@ -56,7 +59,8 @@ export function addListen(group: Command): void {
     )
     .action(
       async ({ host, port, spool, legacySignatures, ...options }: Options, command: Command) => {
-        const { output, session, connectionString } = contextOf(command);
+        const output = outputOf(command);
+        const { databaseUrl } = command.optsWithGlobals<{ databaseUrl?: string }>();
         const tokens = new Credentials('--token', options.token ?? []);
         const secrets = new Credentials('--secret', options.secret ?? []);
         const key = keyOf(options);
@@ -68,7 +72,7 @@ export function addListen(group: Command): void {
         await tokens.assertThere();
         await secrets.assertThere();
         // says at once when the database is not there or not ready
-        await session(async () => undefined);
+        await withWrit({ databaseUrl }, (writ) => writ.login());
         if (secrets.size === 0)
           output.note(
             'Without --secret, alerts are all that is taken: signals and entitlements are signed.',
@@ -78,7 +82,7 @@ export function addListen(group: Command): void {
             'Without --key-file or WRIT_KEY, no entitlements are taken: somebody has to have the right to operate.',
           );
         const writ = await Writ.connect({
-          connectionString: connectionString(),
+          connectionString: connectionString(databaseUrl),
           actor: 'listener',
           ...(key !== undefined && { key }),
         });

@@ -3,6 +3,7 @@
  * of a new login once, in a connection string. The server gets only the password's verifier.
  */
 import { type Command, InvalidArgumentError } from 'commander';
+import { urlFor } from '../../database/address.js';
 import { uses } from '../../database/roles.js';
 import { WritError } from '../../errors/index.js';
 import {
@@ -17,7 +18,6 @@ import { notBlank } from '../command.js';
 import { connectionString } from '../connection.js';
 import { exitCodes, Failure, wrongUsage } from '../failure.js';
 import { ago, type Output } from '../output.js';
-import { urlFor } from '../secrets.js';
 import { action, type Call, confirmed, list } from '../shapes.js';
 
 interface AddOptions extends Record<string, unknown> {

@@ -1,11 +1,15 @@
 /** `writ migrate`: installs or upgrades the schema, or shows what that would do. */
 import type { Command } from 'commander';
-import { type MigrationPlan, migrate, planMigration } from '../../database/migrate.js';
+import { describeTarget } from '../../database/address.js';
+import type { MigrationPlan } from '../../database/migrate.js';
+import { creating } from '../../database/roles.js';
 import { fromDatabase, WritError } from '../../errors/index.js';
-import { contextOf } from '../command.js';
-import type { Session } from '../connection.js';
+import type { Writ } from '../../writ.js';
+import { connectionString } from '../connection.js';
 import { exitCodes, Failure } from '../failure.js';
 import { type Output, plural, wrap } from '../output.js';
+import { outputOf } from '../shapes.js';
+import { withWrit } from '../writ.js';
 
 interface Options {
   readonly enable?: boolean;
@@ -24,23 +28,28 @@ export function addMigrate(program: Command): void {
     .option('--plan', 'show what would be applied, and do nothing')
     .option('--dry-run', 'apply everything, then roll it back')
     .action(async (options: Options, command: Command) => {
-      const { output, session } = contextOf(command);
-      await session((db) => (options.plan ? showPlan(db, output) : apply(db, output, options)), {
-        installed: false,
-      });
+      const output = outputOf(command);
+      const globals = command.optsWithGlobals<{ databaseUrl?: string }>();
+      const target = describeTarget(connectionString(globals.databaseUrl));
+      await withWrit(
+        globals,
+        (writ) =>
+          options.plan ? showPlan(writ, target, output) : apply(writ, target, output, options),
+        { connect: { checkSchema: false } },
+      );
     });
 }
 
-async function showPlan(db: Session, output: Output): Promise<void> {
-  const plan = await planMigration(db.client).catch(refused);
+async function showPlan(writ: Writ, target: string, output: Output): Promise<void> {
+  const plan = await writ.migrationPlan().catch(refused);
   if (output.json) {
     output.data(summary(plan));
     return;
   }
-  output.line(`Plan for ${db.target}: ${versions(plan)}`);
+  output.line(`Plan for ${target}: ${versions(plan)}`);
   if (isEmpty(plan)) {
     output.line('Nothing to do.');
-    await sayMissing(output, db, plan, true);
+    sayMissing(output, plan, true);
     return;
   }
   list(output, 'roles', plan.roles);
@@ -63,7 +72,7 @@ async function showPlan(db: Session, output: Output): Promise<void> {
   }
   list(output, 'removed', plan.removed);
   output.line();
-  await sayMissing(output, db, plan, false);
+  sayMissing(output, plan, false);
   output.line(
     'Nothing was changed. `writ migrate` applies it; `writ migrate --dry-run` tries it and rolls back.',
   );
@@ -77,15 +86,24 @@ function list(output: Output, title: string, names: readonly string[]): void {
     output.line(`  ${line}`);
 }
 
-async function apply(db: Session, output: Output, { enable, dryRun }: Options): Promise<void> {
+async function apply(
+  writ: Writ,
+  target: string,
+  output: Output,
+  { enable, dryRun }: Options,
+): Promise<void> {
   const say = (step: string) => output.line(`${output.style('green', dryRun ? '○' : '✓')} ${step}`);
-  if (!output.json) output.line(`${dryRun ? 'Dry run on' : 'Migrating'} ${db.target}`);
-  const plan = await migrate(db.client, {
-    enable: enable === true,
-    dryRun: dryRun === true,
-    ...(output.json ? {} : { onProgress: say }),
-  }).catch(refused);
-  const enabled = dryRun ? undefined : await isEnabled(db);
+  if (!output.json) output.line(`${dryRun ? 'Dry run on' : 'Migrating'} ${target}`);
+  const plan = await writ
+    .migrate({
+      enable: enable === true,
+      dryRun: dryRun === true,
+      ...(output.json ? {} : { onProgress: say }),
+    })
+    .catch(refused);
+  const enabled = dryRun
+    ? undefined
+    : (await writ.settings.get('queue.job_substrate.enabled')).value === true;
   if (output.json) {
     output.data({ ...summary(plan), dryRun: dryRun === true, enabled });
     return;
@@ -94,24 +112,17 @@ async function apply(db: Session, output: Output, { enable, dryRun }: Options): 
     ? 'Nothing to do'
     : `${plural(plan.migrations.length, 'migration')}, ${plural(plan.objects.length, 'object')}, ${plural(plan.roles.length, 'role')}`;
   output.line(`${done}: ${versions(plan)}${dryRun ? '; rolled back, nothing was changed.' : '.'}`);
-  await sayMissing(output, db, plan, dryRun !== true);
+  sayMissing(output, plan, dryRun !== true);
   if (enabled === false)
     output.line('The queue is switched off; `writ migrate --enable` switches it on.');
   if (enabled === true && enable) output.line('The queue is switched on.');
 }
 
 /** What a user without CREATEROLE gets, and how an administrator completes it. */
-async function sayMissing(
-  output: Output,
-  db: Session,
-  { missingRoles }: MigrationPlan,
-  done: boolean,
-): Promise<void> {
+function sayMissing(output: Output, { user, missingRoles }: MigrationPlan, done: boolean): void {
   if (missingRoles.length === 0) return;
-  const [row] = await db.rows<{ name: string }>('select current_user::text as name');
-  const user = row?.name ?? 'this user';
   const left = `${plural(missingRoles.length, 'role')} (${missingRoles.join(', ')})`;
-  const creates = missingRoles.map((role) => `create role ${role} nologin;`).join(' ');
+  const creates = creating(missingRoles);
   output.note(
     done
       ? `Not created: ${left}, because ${user} may not create roles. The schema is there; only ${user} and superusers can use what is granted to these roles.`
@@ -120,13 +131,6 @@ async function sayMissing(
       ? `To complete it, let an administrator run: ${creates} Then run \`writ migrate\` again, which grants them their rights.`
       : `To have them, let an administrator run: ${creates}`,
   );
-}
-
-async function isEnabled(db: Session): Promise<boolean> {
-  const [row] = await db.rows<{ value: boolean }>(
-    `select value from writ.dot_config where key = 'queue.job_substrate.enabled'`,
-  );
-  return row?.value === true;
 }
 
 const isEmpty = (plan: MigrationPlan) =>

@@ -9,11 +9,12 @@ import type { ListedDestination } from '../../outbox/destinations.js';
 import { nats, webhooks } from '../../outbox/makers.js';
 import type { BusMaker, Told } from '../../outbox/relay.js';
 import { Writ } from '../../writ.js';
-import { contextOf, wholeNumber } from '../command.js';
-import { listenUrl } from '../connection.js';
+import { wholeNumber } from '../command.js';
+import { connectionString, listenUrl } from '../connection.js';
 import { explain } from '../failure.js';
 import { addressOf, secretOf, troubleWith } from '../outbox.js';
 import { count, type Output, oneLine, plural, span } from '../output.js';
+import { outputOf } from '../shapes.js';
 import { interruption } from '../signals.js';
 import { withWrit } from '../writ.js';
 
@@ -52,12 +53,19 @@ export function addRelay(program: Command): void {
       listenUrl,
     )
     .action(async (options: Options, command: Command) => {
-      const { output, connectionString } = contextOf(command);
+      const output = outputOf(command);
+      const globals = command.optsWithGlobals<{ databaseUrl?: string }>();
       const buses = busesOf(options);
-      const { items: all } = await withWrit(command.optsWithGlobals(), (writ) =>
+      const { items: all } = await withWrit(globals, (writ) =>
         writ.destinations.list({ limit: 1_000 }),
       );
-      await relay(connectionString(), buses, all, options, new RelayLog(output, reachOf(options)));
+      await relay(
+        connectionString(globals.databaseUrl),
+        buses,
+        all,
+        options,
+        new RelayLog(output, reachOf(options)),
+      );
     });
 }
 

@@ -8,15 +8,17 @@ import type { ArtifactStore } from '../../queue/artifacts.js';
 import type { Duration } from '../../queue/duration.js';
 import type { HandledJob } from '../../queue/job.js';
 import { Writ } from '../../writ.js';
-import { contextOf, duration, repeated, wholeNumber } from '../command.js';
-import { listenUrl } from '../connection.js';
+import { duration, repeated, wholeNumber } from '../command.js';
+import { connectionString, listenUrl } from '../connection.js';
 import { explain, wrongUsage } from '../failure.js';
 import { type KeyOptions, keyOf } from '../governance/session.js';
 import { HealthPort } from '../health-port.js';
 import { actionsIn, importFile, stepTypesIn } from '../modules.js';
 import { type Output, oneLine, plural, span } from '../output.js';
 import { secretsAt, withSecrets } from '../secret-places.js';
+import { outputOf } from '../shapes.js';
 import { interruption } from '../signals.js';
+import { withWrit } from '../writ.js';
 import { outside } from './ledger/session.js';
 
 interface Options extends KeyOptions {
@@ -104,7 +106,8 @@ export function addWorker(program: Command): void {
           'There is nothing to do: no file, no governance and no governors.',
           example,
         );
-      const { output, session, connectionString } = contextOf(command);
+      const output = outputOf(command);
+      const { databaseUrl } = command.optsWithGlobals<{ databaseUrl?: string }>();
       const ledger = outside(
         { places: options.checkpoint, keys: options.ledgerKey },
         { places: '--checkpoint', keys: '--ledger-key' },
@@ -116,10 +119,10 @@ export function addWorker(program: Command): void {
       const handlers = await load(files, options);
       const artifacts = await loadStore(files);
       // says at once when the database is not there or not ready
-      await session(async () => undefined);
+      await withWrit({ databaseUrl }, (writ) => writ.login());
       await work(
         {
-          connectionString: connectionString(),
+          connectionString: connectionString(databaseUrl),
           ...(secrets && { secrets }),
           ...(artifacts && { artifacts }),
           ...(key !== undefined && { key }),

@@ -46,6 +46,7 @@ export const remedies: Partial<Record<ErrorCode, string>> = {
   schema_prerelease: 'Create a new database and run `writ migrate --enable` in it.',
   database_unreachable:
     'Check DATABASE_URL and that the server runs; `writ dev` starts an embedded one.',
+  dev_record_untrusted: 'Remove it and start `writ dev` again, or set DATABASE_URL.',
   key_mismatch:
     'Use that key, or put yours in its place with `writ ledger keygen --replaces`: both sign that.',
   not_yet_signed: 'Sign one with `writ ledger checkpoint`, and ask again.',

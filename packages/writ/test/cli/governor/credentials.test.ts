@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Credentials } from '../../../src/cli/governor/credentials.js';
-import { redact } from '../../../src/cli/secrets.js';
+import { redact } from '../../../src/secrets/passwords.js';
 
 const before = { ...process.env };
 afterEach(() => {

@@ -1,12 +1,20 @@
 /** `writ ledger status`, and what `writ doctor` finds in the ledger. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Finding, type Level, worst } from '../../../src/cli/doctor/finding.js';
-import { judgeLedger, judgePlace, type LedgerFacts } from '../../../src/cli/doctor/ledger.js';
+import { type Finding, type Level, worst } from '../../../src/doctor/finding.js';
+import {
+  type LedgerFacts,
+  judgeLedger as ledgerJudge,
+  judgePlace as placeJudge,
+} from '../../../src/doctor/ledger.js';
 import { WritError } from '../../../src/errors/index.js';
+import { advises, advisesOne } from '../../doctor/advised.js';
 import { sealEverything } from '../../ledger/sealing.js';
 import { session } from '../../races/sessions.js';
 import { writ } from '../run.js';
 import { Scene } from './scene.js';
+
+const judgeLedger = advises(ledgerJudge);
+const judgePlace = advisesOne(placeJudge);
 
 describe('the database', () => {
   let scene: Scene;

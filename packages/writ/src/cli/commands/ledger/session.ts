@@ -1,8 +1,7 @@
-/** What the commands of the ledger share: words, keys, and places outside. */
+/** What the commands of the ledger share: keys, and places outside. */
 import { statSync } from 'node:fs';
 import { remedyOf } from '../../../errors/advice/codes.js';
 import { WritError } from '../../../errors/index.js';
-import type { Comparison } from '../../../ledger/checkpoints.js';
 import {
   parseCheckpoint,
   parseNote,
@@ -10,29 +9,10 @@ import {
   parsePublicKey,
 } from '../../../ledger/note.js';
 import { type Place, placeOf } from '../../../ledger/places.js';
+import { keepSecret } from '../../../secrets/passwords.js';
 import { exitCodes, Failure, wrongUsage } from '../../failure.js';
 import { textOf } from '../../files.js';
-import { count, type Output, plural, span } from '../../output.js';
-import { keepSecret } from '../../secrets.js';
-
-/** What a comparison with a place outside has found. */
-export const said: Record<Comparison['outcome'], (compared: Comparison) => string> = {
-  same: () => 'everything is here',
-  accepted: () => 'what is missing was accepted as lost',
-  shorter: ({ known, here }) =>
-    known > here ? `${plural(known - here, 'receipt')} missing` : 'of an epoch that is not here',
-  different: () => 'another history: these receipts are not the ones here',
-};
-
-export const before = (seconds: number): string => span(Math.max(0, seconds) * 1000);
-
-const counted = 100_000;
-
-export function waiting(n: number, seconds: number | null, one: string): string {
-  if (n === 0) return 'nothing waits';
-  const many = n >= counted ? `${count(counted)} ${one}s or more` : plural(n, one);
-  return `${many}, the oldest for ${before(seconds ?? 0)}`;
-}
+import type { Output } from '../../output.js';
 
 /** What was given, or else what the environment lists, with commas between. */
 export function listed(given: readonly string[] | undefined, variable: string): readonly string[] {

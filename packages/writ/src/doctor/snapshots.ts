@@ -5,29 +5,20 @@
  * superuser is needed: how many transactions a snapshot is behind is shown to everybody, since when
  * a session holds it only to its own user and to pg_monitor.
  */
-import type { Session } from '../connection.js';
-import { count, oneLine, span } from '../output.js';
-import { type Checks, type Finding, type Level, worst } from './finding.js';
+import { readRows } from '../database/gate.js';
+import type { Holder } from '../errors/advice/findings.js';
+import { count, plain, span } from '../errors/words.js';
+import {
+  type Checks,
+  type Finding,
+  type Level,
+  type Patient,
+  type Trouble,
+  well,
+  worst,
+} from './finding.js';
 
-export interface Holder {
-  readonly kind: 'session' | 'standby' | 'prepared' | 'slot';
-  /** The process, the prepared transaction's identifier, or the slot's name. */
-  readonly name: string;
-  readonly who: string | null;
-  readonly application: string | null;
-  readonly state: string | null;
-  readonly database: string | null;
-  /** Seconds since it began; null: not shown to this user, or not known. */
-  readonly age_s: number | null;
-  /** How many transactions its snapshot is behind; null: it holds none. */
-  readonly behind: number | null;
-  /**
-   * Of a slot: whether somebody is connected to it, and whether it holds back the cleaning of
-   * catalogs only.
-   */
-  readonly active: boolean;
-  readonly catalogs_only: boolean;
-}
+export type { Holder } from '../errors/advice/findings.js';
 
 export interface SnapshotFacts {
   readonly holders: readonly Holder[];
@@ -38,27 +29,39 @@ export interface SnapshotFacts {
 
 // A vacuum does not hold back another one, and this session's own snapshot is gone in a moment.
 const holders = `
-  select case when r.pid is null then 'session' else 'standby' end as kind, a.pid::text as name, a.usename::text as who, a.application_name as application,
-    a.state, a.datname::text as database, extract(epoch from clock_timestamp() - a.xact_start)::float8 as age_s,
-    greatest(age(a.backend_xmin), age(a.backend_xid)) as behind, true as active, false as catalogs_only
-  from pg_stat_activity a left join pg_stat_replication r using (pid)
-  where a.pid <> pg_backend_pid() and a.backend_type is distinct from 'autovacuum worker'
+  select case when r.pid is null then 'session' else 'standby' end as kind,
+    a.pid::text as name, a.usename::text as who, a.application_name as application,
+    a.state, a.datname::text as database,
+    extract(epoch from clock_timestamp() - a.xact_start)::float8 as age_s,
+    greatest(age(a.backend_xmin), age(a.backend_xid)) as behind,
+    true as active, false as catalogs_only
+  from pg_stat_activity a
+  left join pg_stat_replication r using (pid)
+  where a.pid <> pg_backend_pid()
+    and a.backend_type is distinct from 'autovacuum worker'
     and not exists (select from pg_stat_progress_vacuum v where v.pid = a.pid)
-    and (a.backend_xid is not null
-      or (a.backend_xmin is not null or a.state like 'idle in transaction%') and coalesce(a.datname, current_database()) = current_database())
+    and (
+      a.backend_xid is not null
+      or (a.backend_xmin is not null or a.state like 'idle in transaction%')
+        and coalesce(a.datname, current_database()) = current_database()
+    )
   union all
-  select 'prepared', gid, owner::text, null, null, database::text, extract(epoch from clock_timestamp() - prepared)::float8, age(transaction), true, false
+  select 'prepared', gid, owner::text, null, null, database::text,
+    extract(epoch from clock_timestamp() - prepared)::float8, age(transaction), true, false
   from pg_prepared_xacts
   union all
-  select 'slot', slot_name::text, null, plugin::text, null, database::text, null, greatest(age(xmin), age(catalog_xmin)), active, xmin is null
-  from pg_replication_slots where xmin is not null or catalog_xmin is not null`;
+  select 'slot', slot_name::text, null, plugin::text, null, database::text, null,
+    greatest(age(xmin), age(catalog_xmin)), active, xmin is null
+  from pg_replication_slots
+  where xmin is not null or catalog_xmin is not null`;
 
-export async function readSnapshots(db: Session): Promise<SnapshotFacts> {
-  const [rights] = await db.rows<{ user: string; sees_all: boolean }>(
+export async function readSnapshots({ db }: Pick<Patient, 'db'>): Promise<SnapshotFacts> {
+  const [rights] = await readRows<{ user: string; sees_all: boolean }>(
+    db,
     `select current_user as "user", pg_has_role('pg_read_all_stats', 'usage') as sees_all`,
   );
   return {
-    holders: await db.rows<Holder>(holders),
+    holders: await readRows<Holder>(db, holders),
     ...(rights as { user: string; sees_all: boolean }),
   };
 }
@@ -74,30 +77,31 @@ export function judgeSnapshots({ holders, user, sees_all }: SnapshotFacts): Find
         {
           check: 'snapshots',
           level: 'hint',
+          code: 'ages_hidden',
+          facts: { user },
           says: `${user} is not shown since when the sessions of other users are in a transaction`,
           means:
             'They are judged by how many transactions they are behind, and one that idles without a snapshot is not seen.',
-          remedy: `Let an administrator run: grant pg_monitor to ${quoted(user)};`,
         },
       ];
   const judged = holders
     .map((holder) => ({ holder, level: levelOf(holder) }))
     .sort((a, b) => byAge(a.holder, b.holder));
-  const bad = judged.filter(({ level }) => level !== 'ok');
+  const bad = judged.flatMap(({ holder, level }) => (level === 'ok' ? [] : [{ holder, level }]));
   if (bad.length === 0) {
     const oldest = judged.map(({ holder }) => holder).find(({ behind }) => behind !== null);
     const says = oldest ? `The oldest is held by ${describe(oldest)}` : 'None is held';
-    return [{ check: 'snapshots', level: 'ok', says }, ...blind];
+    return [well('snapshots', says), ...blind];
   }
   const findings = bad.slice(0, named).map(({ holder, level }) => finding(holder, level));
   const rest = bad.slice(named);
   if (rest.length > 0) {
-    const says = `${count(rest.length)} more, not as old`;
     findings.push({
       check: 'snapshots',
-      level: worst(...rest.map(({ level }) => level)),
-      says,
-      remedy: 'End these first, then look again.',
+      level: worst(...rest.map(({ level }) => level)) as Trouble['level'],
+      code: 'snapshots_more',
+      facts: { more: rest.length },
+      says: `${count(rest.length)} more, not as old`,
     });
   }
   return [...findings, ...blind];
@@ -138,39 +142,23 @@ function describe({
     age_s === null ? '' : `for ${span(age_s * 1000)}`,
     behind === null ? '' : `${count(behind)} transactions behind`,
   ];
-  return oneLine([holder, ...ages.filter(Boolean)].join(', '));
+  return plain([holder, ...ages.filter(Boolean)].join(', '));
 }
 
-function finding(holder: Holder, level: Level): Finding {
-  const says = upper(describe(holder));
+function finding(holder: Holder, level: Trouble['level']): Trouble {
+  const seen = { check: 'snapshots', level, facts: holder, says: upper(describe(holder)) } as const;
   if (holder.behind === null) {
     const means = 'It holds no snapshot, but a connection, and locks on whatever it has touched.';
-    return { check: 'snapshots', level, says, means, remedy: remedies.session(holder) };
+    return { ...seen, code: 'transaction_old', means };
   }
   const means = holder.catalogs_only
     ? 'PostgreSQL cannot clean up its catalogs, and keeps the WAL that this slot has not read.'
     : 'PostgreSQL cannot clean up what was deleted since, in any table of the database: the queue’s tables grow and slow down.';
-  return { check: 'snapshots', level, says, means, remedy: remedies[holder.kind](holder) };
+  return { ...seen, code: 'snapshot_old', means };
 }
 
-const remedies: Readonly<Record<Holder['kind'], (holder: Holder) => string>> = {
-  session: ({ name, who }) =>
-    `End it where it was begun, or, as ${who ?? 'its user'} or with the role pg_signal_backend: select pg_terminate_backend(${name});`,
-  standby: () =>
-    'Look for the long query on the standby and end it there, or turn hot_standby_feedback off there.',
-  prepared: ({ name, who, database }) =>
-    `Ask its transaction manager first. Then, as ${who} in database ${database}: rollback prepared ${literal(name)}; or commit prepared ${literal(name)};`,
-  slot: ({ name, active }) =>
-    active
-      ? 'Whoever reads it is slow, or a standby with hot_standby_feedback runs a long query: look there.'
-      : `Connect its reader again or, if it is not coming back: select pg_drop_replication_slot(${literal(name)});`,
-};
-
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-const quoted = (name: string): string =>
-  /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 
 export const snapshotChecks: Checks = {
-  snapshots: async (db) => judgeSnapshots(await readSnapshots(db)),
+  snapshots: async (patient) => judgeSnapshots(await readSnapshots(patient)),
 };

@@ -1,14 +1,17 @@
 /** What the doctor finds of governors, and when it is worth a word. */
 import { expect, test } from 'vitest';
-import { withSession } from '../../../src/cli/connection.js';
-import type { Check } from '../../../src/cli/doctor/finding.js';
 import {
   governorChecks,
-  judgeHeld,
-  judgeMonths,
-  judgeUndriven,
-} from '../../../src/cli/doctor/governor.js';
-import { testDatabase } from '../../../src/testing/index.js';
+  judgeHeld as heldJudge,
+  judgeMonths as monthsJudge,
+  judgeUndriven as undrivenJudge,
+} from '../../src/doctor/governor.js';
+import { testDatabase } from '../../src/testing/index.js';
+import { advises, advisesOne, found } from './advised.js';
+
+const judgeHeld = advises(heldJudge);
+const judgeMonths = advisesOne(monthsJudge);
+const judgeUndriven = advisesOne(undrivenJudge);
 
 test('one that waits for a person is an error, others that do not act are warnings; each says what to do', () => {
   expect(judgeHeld({ governors: 0, held: 0, named: [] })).toMatchObject([
@@ -75,8 +78,7 @@ test('months that are missing', () => {
 test('on a real database', async () => {
   const db = await testDatabase();
   try {
-    const look = (check: string) =>
-      withSession(db.connectionString, governorChecks[check] as Check);
+    const look = (check: string) => found(db.connectionString, governorChecks[check]);
     const writ = await db.connect();
     expect(await look('governors')).toMatchObject([{ level: 'ok', says: 'None' }]);
     expect(await look('driving')).toMatchObject([{ level: 'ok' }]);

@@ -1,14 +1,20 @@
 import { expect, test } from 'vitest';
 import {
-  judgeIncidents,
-  judgeProbes,
-  judgeTrust,
-  judgeWaiting,
-} from '../../../src/cli/doctor/governance.js';
-import { enable } from '../../../src/index.js';
-import { testDatabase } from '../../../src/testing/index.js';
-import { verifying } from '../../governance/verifying.js';
-import { writ } from '../run.js';
+  judgeIncidents as incidentsJudge,
+  judgeProbes as probesJudge,
+  judgeTrust as trustJudge,
+  judgeWaiting as waitingJudge,
+} from '../../src/doctor/governance.js';
+import { enable } from '../../src/index.js';
+import { testDatabase } from '../../src/testing/index.js';
+import { writ } from '../cli/run.js';
+import { verifying } from '../governance/verifying.js';
+import { advises, advisesOne } from './advised.js';
+
+const judgeIncidents = advises(incidentsJudge);
+const judgeProbes = advisesOne(probesJudge);
+const judgeTrust = advises(trustJudge);
+const judgeWaiting = advises(waitingJudge);
 
 const id = '01999999-0000-7000-8000-000000000000';
 

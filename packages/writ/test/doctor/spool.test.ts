@@ -2,11 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { judgeSpool } from '../../../src/cli/doctor/spool.js';
-import { Spool } from '../../../src/spool/spool.js';
-import { testDatabase } from '../../../src/testing/index.js';
-import { spoolFolder } from '../../spool/folder.js';
-import { writ } from '../run.js';
+import { judgeSpool as spoolJudge } from '../../src/doctor/spool.js';
+import { Spool } from '../../src/spool/spool.js';
+import { testDatabase } from '../../src/testing/index.js';
+import { writ } from '../cli/run.js';
+import { spoolFolder } from '../spool/folder.js';
+import { advises } from './advised.js';
+
+const judgeSpool = advises(spoolJudge);
 
 const nothing = { waiting: 0, refused: 0, damaged: [] };
 

@@ -1,7 +1,7 @@
 /** Three clocks that should agree: this machine's, the database's, and the one that gates read. */
-import type { Session } from '../connection.js';
-import { span } from '../output.js';
-import type { Finding } from './finding.js';
+import { readRows } from '../database/gate.js';
+import { span } from '../errors/words.js';
+import { type Checks, type Finding, type Patient, well } from './finding.js';
 
 export interface Sample {
   /** What this machine's clock showed, in milliseconds, when the question was sent. */
@@ -34,12 +34,13 @@ export function clockDifference(samples: readonly Sample[]): ClockDifference {
   };
 }
 
-export async function clock(db: Session): Promise<Finding[]> {
+async function clock({ db }: Patient): Promise<Finding[]> {
   const samples: Sample[] = [];
   for (let trip = 0; trip < trips; trip++) {
     const sent = Date.now();
     const from = performance.now();
-    const [row] = await db.rows<{ ms: number }>(
+    const [row] = await readRows<{ ms: number }>(
+      db,
       'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
     );
     samples.push({ sent, trip: performance.now() - from, answered: row?.ms ?? 0 });
@@ -49,21 +50,25 @@ export async function clock(db: Session): Promise<Finding[]> {
 
 export function judgeClock({ difference, uncertainty }: ClockDifference): Finding {
   const off = Math.max(0, Math.abs(difference) - uncertainty);
-  const says = `The database is ${span(Math.abs(difference))} ${difference < 0 ? 'behind' : 'ahead of'} this machine (± ${span(uncertainty)})`;
-  if (off < 1_000) return { check: 'clock', level: 'ok', says };
+  const direction = difference < 0 ? 'behind' : 'ahead of';
+  const says = `The database is ${span(Math.abs(difference))} ${direction} this machine (± ${span(uncertainty)})`;
+  const facts = { difference_ms: difference, uncertainty_ms: uncertainty };
+  if (off < 1_000) return well('clock', says, facts);
   return {
     check: 'clock',
     level: off < 30_000 ? 'warning' : 'error',
+    code: 'clock_differs',
+    facts,
     says,
     means:
       'Leases follow the database alone, but a worker here judges deadlines by its own clock, and ids made here carry its time.',
-    remedy: 'Synchronise both machines (NTP).',
   };
 }
 
 /** Tests move the clock of gates; in production nobody may. */
-export async function gateClock(db: Session): Promise<Finding[]> {
-  const [row] = await db.rows<{ ms: number }>(
+async function gateClock({ db }: Patient): Promise<Finding[]> {
+  const [row] = await readRows<{ ms: number }>(
+    db,
     'select extract(epoch from writ.now() - clock_timestamp())::float8 * 1000 as ms',
   );
   return judgeGateClock(row?.ms ?? 0);
@@ -71,15 +76,19 @@ export async function gateClock(db: Session): Promise<Finding[]> {
 
 export function judgeGateClock(difference: number): Finding[] {
   if (Math.abs(difference) < 1_000) return [];
+  const direction = difference < 0 ? 'behind' : 'ahead of';
   return [
     {
       check: 'clock',
       level: 'warning',
-      says: `writ.now() is ${span(Math.abs(difference))} ${difference < 0 ? 'behind' : 'ahead of'} the database’s own clock`,
+      code: 'gate_clock_replaced',
+      facts: { difference_ms: difference },
+      says: `writ.now() is ${span(Math.abs(difference))} ${direction} the database’s own clock`,
       means:
         'Somebody has replaced the function. Gates go by it: leases, delays, retries and deadlines are early or late by as much.',
-      remedy:
-        "As the owner: create or replace function writ.now() returns timestamptz language sql volatile as 'select pg_catalog.clock_timestamp()';",
     },
   ];
 }
+
+export const clockChecks: Checks = { clock };
+export const gateClockChecks: Checks = { 'clock of gates': gateClock };

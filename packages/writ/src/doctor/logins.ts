@@ -4,12 +4,19 @@
  * would contain the keys of principals.
  */
 import pg from 'pg';
-import { roles as known } from '../../database/roles.js';
-import { WritError } from '../../errors/index.js';
-import { singleRoles } from '../../governance/logins.js';
-import type { Session } from '../connection.js';
-import { plural } from '../output.js';
-import type { Check, Checks, Finding } from './finding.js';
+import { readRows } from '../database/gate.js';
+import { roles as known } from '../database/roles.js';
+import { WritError } from '../errors/index.js';
+import { plural } from '../errors/words.js';
+import { singleRoles } from '../governance/logins.js';
+import {
+  type Check,
+  type Checks,
+  type Finding,
+  type Patient,
+  type Trouble,
+  well,
+} from './finding.js';
 
 /**
  * A login that is registered here, has a role of Writ, or made one of the last calls in this
@@ -45,39 +52,69 @@ export interface LoginFacts {
 /** How many of the last recorded calls the check reads. */
 const lately = 5_000;
 
-export async function readLogins(db: Session): Promise<LoginFacts[]> {
-  return db.rows<LoginFacts>(
-    `with recent as (select login, command, actor from writ.command_run order by run_id desc limit ${lately}),
+export const readLogins = ({ db }: Pick<Patient, 'db'>): Promise<LoginFacts[]> =>
+  readRows(
+    db,
+    `with recent as (
+       select login, command, actor from writ.command_run order by run_id desc limit ${lately}
+     ),
      seen as (
        select r.login, bool_or(r.command = 'fn_job_claim') as worked,
-         coalesce(array_agg(distinct p.principal_id) filter (where p.principal_id is not null), '{}') as agents
-       from recent r left join writ.principal p on p.principal_id = r.actor and p.kind = 'agent'
-       group by r.login),
-     ours as (select oid, rolname from pg_roles where rolname = any ($1)),
+         coalesce(
+           array_agg(distinct p.principal_id) filter (where p.principal_id is not null), '{}'
+         ) as agents
+       from recent r
+       left join writ.principal p on p.principal_id = r.actor and p.kind = 'agent'
+       group by r.login
+     ),
+     ours as (
+       select oid, rolname from pg_roles where rolname = any ($1)
+     ),
      granted as (
        select m.member, array_agg(distinct o.rolname::text order by o.rolname::text) as roles,
          jsonb_object_agg(o.rolname, pg_get_userbyid(m.grantor)) as grantors
-       from pg_auth_members m join ours o on o.oid = m.roleid group by m.member)
-     select coalesce(r.rolname, l.login, s.login)::text as login, r.oid is not null as there, coalesce(r.rolsuper, false) as superuser,
-       coalesce(pg_has_role(r.oid, (select nspowner from pg_namespace where nspname = 'writ'), 'member'), false) as owner,
+       from pg_auth_members m
+       join ours o on o.oid = m.roleid
+       group by m.member
+     )
+     select coalesce(r.rolname, l.login, s.login)::text as login,
+       r.oid is not null as there,
+       coalesce(r.rolsuper, false) as superuser,
+       coalesce(
+         pg_has_role(
+           r.oid, (select nspowner from pg_namespace where nspname = 'writ'), 'member'
+         ), false
+       ) as owner,
        coalesce(g.roles, '{}') as granted,
-       case when current_setting('server_version_num')::integer >= 160000 then coalesce(g.grantors, '{}') else '{}' end as grantors,
+       case
+         when current_setting('server_version_num')::integer >= 160000
+         then coalesce(g.grantors, '{}')
+         else '{}'
+       end as grantors,
        case when r.rolsuper then '{}' else array(
-         select o.rolname::text from ours o
-         where pg_has_role(r.oid, o.oid, 'member') and o.rolname <> all (coalesce(g.roles, '{}')) order by 1) end as inherited,
-       case when l.login is not null then jsonb_build_object('principal_id', l.principal_id, 'roles', l.roles) end as registered,
+         select o.rolname::text
+         from ours o
+         where pg_has_role(r.oid, o.oid, 'member')
+           and o.rolname <> all (coalesce(g.roles, '{}'))
+         order by 1
+       ) end as inherited,
+       case when l.login is not null
+         then jsonb_build_object('principal_id', l.principal_id, 'roles', l.roles)
+       end as registered,
        coalesce(p.kind = 'agent', false) as agent,
-       s.login is not null as used, coalesce(s.worked, false) as worked, coalesce(s.agents, '{}') as agents
+       s.login is not null as used,
+       coalesce(s.worked, false) as worked,
+       coalesce(s.agents, '{}') as agents
      from pg_roles r
      left join granted g on g.member = r.oid
      full join writ.login l on l.login = r.rolname
      full join seen s on s.login = coalesce(r.rolname, l.login)
      left join writ.principal p on p.principal_id = l.principal_id
-     where (coalesce(r.rolcanlogin, true) and g.roles is not null) or l.login is not null or s.login is not null
+     where (coalesce(r.rolcanlogin, true) and g.roles is not null)
+       or l.login is not null or s.login is not null
      order by 1`,
     [known],
   );
-}
 
 const name = (text: string) => pg.escapeIdentifier(text);
 const revoke = (roles: readonly string[], { login, grantors }: LoginFacts) =>
@@ -99,98 +136,118 @@ export function judgeLogins(logins: readonly LoginFacts[]): Finding[] {
     many === 0
       ? 'No login is registered, and none is used beyond its role'
       : `${plural(many, 'login')} registered, with only the roles that the registered use needs`;
-  return [{ check: 'logins', level: 'ok', says }];
+  return [well('logins', says, { registered: many })];
 }
 
-function judge(facts: LoginFacts, registering: boolean): Finding[] {
+function judge(facts: LoginFacts, registering: boolean): Trouble[] {
   const { login, granted, registered } = facts;
-  const found: Finding[] = [];
-  const say = (level: Finding['level'], says: string, remedy: string, means?: string) =>
-    found.push({ check: 'logins', level, says, remedy, ...(means !== undefined && { means }) });
+  const check = 'logins';
   if (!facts.there) {
-    if (registered)
-      say(
-        'warning',
-        `${login} is registered, but PostgreSQL has no such login`,
-        `writ logins remove ${login}`,
-      );
-    return found;
+    const says = `${login} is registered, but PostgreSQL has no such login`;
+    return registered
+      ? [{ check, level: 'warning', code: 'login_gone', facts: { login }, says }]
+      : [];
   }
+  const found: Trouble[] = [];
   if (facts.worked && (facts.superuser || facts.owner)) {
-    say(
-      'warning',
-      `A worker logs in as ${login}, ${facts.superuser ? 'a superuser' : 'who owns the schemas'}`,
-      `Give the worker its own login: writ logins add NAME --role dot_executor`,
-      'An attacker who takes over the worker can rewrite every table, because roles do not limit this login.',
-    );
+    found.push({
+      check,
+      level: 'warning',
+      code: 'worker_privileged',
+      facts: { login },
+      says: `A worker logs in as ${login}, ${facts.superuser ? 'a superuser' : 'who owns the schemas'}`,
+      means:
+        'An attacker who takes over the worker can rewrite every table, because roles do not limit this login.',
+    });
   }
   for (const agent of facts.agents) {
     if (registered?.principal_id === agent && !broad(facts)) continue;
-    say(
-      'error',
-      `The agent ${agent} acts through ${login}, which ${broad(facts) ? `has ${holds(facts)}` : 'is not bound to it'}`,
-      `Give the agent a login that can only propose: writ logins add ${agent} --principal ${agent}`,
-      broad(facts)
+    const which = broad(facts) ? `has ${holds(facts)}` : 'is not bound to it';
+    found.push({
+      check,
+      level: 'error',
+      code: 'agent_login_broad',
+      facts: { agent, login },
+      says: `The agent ${agent} acts through ${login}, which ${which}`,
+      means: broad(facts)
         ? 'Through this login the agent can call every gate of the login’s roles, for example to claim jobs, finish them or apply changes.'
         : 'Through this login the agent can act for every principal whose key it has.',
-    );
+    });
   }
-  if (registered) judgeRegistered(facts, say);
-  else if (granted.length > 0 && !facts.superuser && (registering || facts.used)) {
-    const roles = granted.map((role) => `--role ${role}`).join(' ');
-    say(
-      registering ? 'warning' : 'hint',
-      `${login} has ${granted.join(', ')}, but is not registered`,
-      `If you need this login, register it: writ logins add ${login} ${roles}. Otherwise take its roles away: ${revoke(granted, facts)}`,
-    );
+  if (registered) return [...found, ...judgeRegistered(facts, registered)];
+  if (granted.length > 0 && !facts.superuser && (registering || facts.used)) {
+    found.push({
+      check,
+      level: registering ? 'warning' : 'hint',
+      code: 'login_unregistered',
+      facts: { login, roles: granted, statement: revoke(granted, facts) },
+      says: `${login} has ${granted.join(', ')}, but is not registered`,
+    });
   }
   return found;
 }
 
-type Say = (level: Finding['level'], says: string, remedy: string, means?: string) => void;
-
-function judgeRegistered(facts: LoginFacts, say: Say): void {
+function judgeRegistered(
+  facts: LoginFacts,
+  { roles, principal_id }: NonNullable<LoginFacts['registered']>,
+): Trouble[] {
   const { login, granted, inherited } = facts;
-  const { roles, principal_id } = facts.registered as NonNullable<LoginFacts['registered']>;
+  const check = 'logins';
+  const whose = principal_id === null ? '' : ` for ${principal_id}`;
   if (facts.superuser || facts.owner) {
-    say(
-      'error',
-      `${login} is registered${principal_id === null ? '' : ` for ${principal_id}`}, but is ${facts.superuser ? 'a superuser' : 'a member of the owner of the schemas'}`,
-      facts.superuser
-        ? `alter role ${name(login)} nosuperuser;`
-        : `revoke writ_owner from ${name(login)};`,
-      'A registration does not limit such a login.',
-    );
-    return;
+    const is = facts.superuser ? 'a superuser' : 'a member of the owner of the schemas';
+    const statement = facts.superuser
+      ? `alter role ${name(login)} nosuperuser;`
+      : `revoke writ_owner from ${name(login)};`;
+    return [
+      {
+        check,
+        level: 'error',
+        code: 'login_privileged',
+        facts: { login, statement },
+        says: `${login} is registered${whose}, but is ${is}`,
+        means: 'A registration does not limit such a login.',
+      },
+    ];
   }
+  const level = facts.agent ? 'error' : 'warning';
+  const found: Trouble[] = [];
   const needed = singleRoles(roles);
   const more = granted.filter((role) => singleRoles([role]).some((each) => !needed.includes(each)));
   if (more.length > 0) {
-    say(
-      facts.agent ? 'error' : 'warning',
-      `${login} has ${more.join(', ')}, which its registered use${principal_id === null ? '' : ` for ${principal_id}`} does not need`,
-      revoke(more, facts),
-    );
+    found.push({
+      check,
+      level,
+      code: 'login_roles_unneeded',
+      facts: { login, roles: more, statement: revoke(more, facts) },
+      says: `${login} has ${more.join(', ')}, which its registered use${whose} does not need`,
+    });
   }
   const through = inherited.filter((role) =>
     singleRoles([role]).some((each) => !singleRoles([...roles, ...more]).includes(each)),
   );
   if (through.length > 0) {
-    say(
-      facts.agent ? 'error' : 'warning',
-      `${login} has ${through.join(', ')} through another role, and its registered use does not need that`,
-      `Find that role with \`\\du ${login}\`, and revoke it from ${name(login)}.`,
-    );
+    found.push({
+      check,
+      level,
+      code: 'login_roles_inherited',
+      facts: { login, roles: through },
+      says: `${login} has ${through.join(', ')} through another role, and its registered use does not need that`,
+    });
   }
   const has = singleRoles([...granted, ...inherited]);
   const missing = roles.filter((role) => singleRoles([role]).some((each) => !has.includes(each)));
   if (missing.length > 0) {
-    say(
-      'warning',
-      `${login} is registered for ${missing.join(', ')}, but was not granted that`,
-      missing.map((role) => `grant ${role} to ${name(login)};`).join(' '),
-    );
+    const statement = missing.map((role) => `grant ${role} to ${name(login)};`).join(' ');
+    found.push({
+      check,
+      level: 'warning',
+      code: 'login_roles_missing',
+      facts: { login, roles: missing, statement },
+      says: `${login} is registered for ${missing.join(', ')}, but was not granted that`,
+    });
   }
+  return found;
 }
 
 const broad = ({ superuser, owner, granted, inherited }: LoginFacts): boolean =>
@@ -205,18 +262,14 @@ const holds = ({ superuser, owner, granted, inherited }: LoginFacts): string =>
       ? 'every right of the owner'
       : [...granted, ...inherited].join(', ');
 
-const logins: Check = async (db) => {
+const logins: Check = async (patient) => {
   try {
-    return judgeLogins(await readLogins(db));
+    return judgeLogins(await readLogins(patient));
   } catch (error) {
     if (!(error instanceof WritError) || error.code !== 'permission_denied') throw error;
-    return [
-      {
-        check: 'logins',
-        level: 'ok',
-        says: 'Not checked: only writ_admin and writ_auditor may read the registrations of logins',
-      },
-    ];
+    const says =
+      'Not checked: only writ_admin and writ_auditor may read the registrations of logins';
+    return [well('logins', says)];
   }
 };
 
@@ -241,23 +294,35 @@ export type LogSettings = Readonly<Partial<Record<(typeof logged)[number], strin
  * Reads the settings of this session, then those of roles and of this database, which may differ
  * for other logins.
  */
-export async function readLogSettings(
-  db: Session,
-): Promise<{ readonly of: string; readonly settings: LogSettings }[]> {
-  const [server] = await db.rows<{ settings: LogSettings }>(
-    `select coalesce(jsonb_object_agg(name, current_setting(name, true)) filter (where current_setting(name, true) is not null), '{}') as settings
+async function readLogSettings({
+  db,
+}: Patient): Promise<{ readonly of: string; readonly settings: LogSettings }[]> {
+  const [server] = await readRows<{ settings: LogSettings }>(
+    db,
+    `select coalesce(
+       jsonb_object_agg(name, current_setting(name, true))
+         filter (where current_setting(name, true) is not null),
+       '{}'
+     ) as settings
      from unnest($1::text[]) names(name)`,
     [logged],
   );
-  const own = await db.rows<{ of: string; settings: LogSettings }>(
-    `select concat_ws(' in ', 'role ' || quote_ident(pg_get_userbyid(nullif(s.setrole, 0))),
-         case when s.setdatabase <> 0 then 'database ' || quote_ident(current_database()) end) as of,
+  const own = await readRows<{ of: string; settings: LogSettings }>(
+    db,
+    `select
+       concat_ws(' in ', 'role ' || quote_ident(pg_get_userbyid(nullif(s.setrole, 0))),
+         case when s.setdatabase <> 0 then 'database ' || quote_ident(current_database()) end
+       ) as of,
        jsonb_object_agg(split_part(c, '=', 1), substr(c, strpos(c, '=') + 1)) as settings
-     from pg_db_role_setting s cross join unnest(s.setconfig) c
-     where (s.setdatabase = 0 or s.setdatabase = (select oid from pg_database where datname = current_database()))
+     from pg_db_role_setting s
+     cross join unnest(s.setconfig) c
+     where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
        and split_part(c, '=', 1) = any ($1)
-       and (s.setrole = 0 or exists (select from pg_roles o where o.rolname = any ($2) and pg_has_role(s.setrole, o.oid, 'member')))
-     group by 1 order by 1`,
+       and (s.setrole = 0 or exists (
+         select from pg_roles o
+         where o.rolname = any ($2) and pg_has_role(s.setrole, o.oid, 'member')))
+     group by 1
+     order by 1`,
     [logged, known],
   );
   const base = server?.settings ?? {};
@@ -267,10 +332,6 @@ export async function readLogSettings(
   ];
 }
 
-const set = (of: string, setting: string, value: string): string =>
-  of === ''
-    ? `alter system set ${setting} = ${value}; select pg_reload_conf();`
-    : `alter ${of} set ${setting} = ${value};`;
 const atLeast0 = (value: string | undefined) =>
   value !== undefined && value !== '' && !value.startsWith('-');
 const notZero = (value: string | undefined) =>
@@ -323,7 +384,7 @@ export function judgeLog(
 ): Finding[] {
   const seen = new Set<string>();
   const findings = sessions.flatMap(({ of, settings }) =>
-    leaksOf(settings).flatMap(([cause, setting, value]): Finding[] => {
+    leaksOf(settings).flatMap(([cause, setting, value]): Trouble[] => {
       // Fixing the server's own setting also fixes a role or database that only repeats it.
       if (seen.has(`${cause}/${setting}`)) return [];
       seen.add(`${cause}/${setting}`);
@@ -331,20 +392,21 @@ export function judgeLog(
         {
           check: 'log',
           level: 'warning',
+          code: 'parameters_logged',
+          facts: { of, setting, value },
           says: `The server logs statement parameters, because ${cause}${of === '' ? '' : ` for ${of}`}`,
           means:
             'Calls send the key of a principal as a parameter. A reader of the log can act for that principal, though not approve.',
-          remedy: set(of, setting, value),
         },
       ];
     }),
   );
   return findings.length > 0
     ? findings
-    : [{ check: 'log', level: 'ok', says: 'The server does not log statement parameters' }];
+    : [well('log', 'The server does not log statement parameters')];
 }
 
 export const loginChecks: Checks = {
   logins,
-  log: async (db) => judgeLog(await readLogSettings(db)),
+  log: async (patient) => judgeLog(await readLogSettings(patient)),
 };

@@ -2,9 +2,9 @@
  * The check of a spool: what waits on this machine for the database, and what a person has to look
  * at.
  */
-import { Spool, type SpoolState } from '../../spool/spool.js';
-import { plural, span } from '../output.js';
-import type { Check, Finding } from './finding.js';
+import { plural, span } from '../errors/words.js';
+import { Spool, type SpoolState } from '../spool/spool.js';
+import { type Checks, type Finding, well } from './finding.js';
 
 export function judgeSpool(
   folder: string,
@@ -16,35 +16,35 @@ export function judgeSpool(
     findings.push({
       check: 'spool',
       level: 'error',
+      code: 'spool_damaged',
+      facts: { folder, files: damaged },
       says: `${plural(damaged.length, 'file')} in ${folder} not as written: ${damaged.join(', ')}`,
       means: 'From the changed line on, nothing of it is in the log.',
-      remedy: 'Read it, append by hand what is right, and remove it. See to the disk.',
     });
   }
   if (refused > 0) {
     findings.push({
       check: 'spool',
       level: 'warning',
+      code: 'spool_refused',
+      facts: { folder, events: refused },
       says: `${plural(refused, 'event')} in ${folder} refused for good`,
-      remedy: 'refused.jsonl has them, with the reasons. Read it, and remove it.',
     });
   }
   if (waiting > 0) {
     findings.push({
       check: 'spool',
       level: 'warning',
+      code: 'spool_waiting',
+      facts: { folder, events: waiting },
       says: `${plural(waiting, 'event')} in ${folder}, the oldest for ${span(now - Date.parse(oldest ?? ''))}`,
       means: 'They are not in the logs of their runs yet.',
-      remedy:
-        'Start something that connects with this folder as its spool: it appends them by itself.',
     });
   }
-  return findings.length > 0
-    ? findings
-    : [{ check: 'spool', level: 'ok', says: `Nothing waits in ${folder}` }];
+  return findings.length > 0 ? findings : [well('spool', `Nothing waits in ${folder}`)];
 }
 
-export const spool =
-  (folder: string): Check =>
-  async () =>
-    judgeSpool(folder, await new Spool(folder).state());
+export const spoolChecks: Checks = {
+  spool: async ({ spool }) =>
+    spool === undefined ? [] : judgeSpool(spool, await new Spool(spool).state()),
+};

@@ -4,18 +4,20 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { withSession } from '../../../src/cli/connection.js';
-import type { Finding } from '../../../src/cli/doctor/finding.js';
 import {
-  judgeLog,
-  judgeLogins,
   type LoginFacts,
   type LogSettings,
   loginChecks,
+  judgeLogins as loginsJudge,
+  judgeLog as logJudge,
   readLogins,
-} from '../../../src/cli/doctor/logins.js';
-import { defineJob, Writ } from '../../../src/index.js';
-import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
+} from '../../src/doctor/logins.js';
+import { defineJob, Writ } from '../../src/index.js';
+import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { type Advised, advises, examine, found } from './advised.js';
+
+const judgeLog = advises(logJudge);
+const judgeLogins = advises(loginsJudge);
 
 let db: TestDatabase;
 let app: Writ;
@@ -50,12 +52,12 @@ const register = (name: string, definition: object) =>
     JSON.stringify(definition),
     'test',
   ]);
-const look = <T>(use: Parameters<typeof withSession<T>>[1]) =>
-  withSession(db.directConnectionString, use);
 /** Other tests of this run make logins on the same server. */
-const findings = async (): Promise<Finding[]> =>
+const findings = async (): Promise<Advised[]> =>
   judgeLogins(
-    (await look(readLogins)).filter((facts) => facts.login.endsWith(suffix) || facts.used),
+    (await examine(db.directConnectionString, readLogins)).filter(
+      (facts) => facts.login.endsWith(suffix) || facts.used,
+    ),
   );
 const about = async (name: string) => (await findings()).filter(({ says }) => says.includes(name));
 
@@ -176,10 +178,7 @@ test('says who may see registrations to a login that may not', async () => {
   const url = new URL(db.directConnectionString);
   url.username = await login('worker', 'writ_worker');
   url.password = 'test';
-  const found = await withSession(url.href, (session) =>
-    (loginChecks.logins as NonNullable<typeof loginChecks.logins>)(session),
-  );
-  expect(found).toMatchObject([
+  expect(await found(url.href, loginChecks.logins)).toMatchObject([
     { level: 'ok', says: expect.stringContaining('writ_admin and writ_auditor may') },
   ]);
 });
@@ -258,9 +257,9 @@ test('finds a setting of one role that logs its parameters', async () => {
   const [{ database } = {}] = await db.query('select current_database() as database');
   await db.query(`alter role ${name} in database ${database} set log_min_duration_statement = 0`);
   const log = async () =>
-    (
-      await look((session) => (loginChecks.log as NonNullable<typeof loginChecks.log>)(session))
-    ).filter(({ says }) => says.includes(name));
+    (await found(db.directConnectionString, loginChecks.log)).filter(({ says }) =>
+      says.includes(name),
+    );
   const [finding] = await log();
   expect(finding).toMatchObject({
     level: 'warning',

@@ -1,5 +1,5 @@
 /**
- * The servers that `writ dev` has started for this user. Their records lie in a folder of the
+ * The servers for development that this user has started, one a folder (`writ dev`). Their records lie in a folder of the
  * user's own, never in the folder that a server is for: whoever gave you that folder, as a
  * repository or an archive, could have written there what they like, and a command would send your
  * password and key to an address of theirs. A record counts only if nobody else could have written
@@ -20,9 +20,10 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { exitCodes, Failure } from './failure.js';
+import { WritError } from '../errors/index.js';
+import type { EmbeddedServer } from './embedded.js';
 
-/** A server of `writ dev`: only ever at the loopback address. */
+/** A server for development: only ever at the loopback address. */
 export interface DevServer {
   readonly pid: number;
   readonly port: number;
@@ -88,17 +89,9 @@ export function keepRecord(folder: string, server?: DevServer): void {
     renameSync(beside, path);
     forgetGone();
   } catch (error) {
-    if (error instanceof Failure) throw error;
-    const remedy = 'Set XDG_STATE_HOME to a folder that only you can write.';
-    throw new Failure(
-      exitCodes.failed,
-      'unwritable_file',
-      `${path} cannot be written: ${(error as NodeJS.ErrnoException).code}.`,
-      remedy,
-      {
-        cause: error,
-      },
-    );
+    if (error instanceof WritError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new WritError('dev_record_unwritable', `${path}: ${code}`, { cause: error });
   }
 }
 
@@ -149,13 +142,7 @@ function assertOwn(path: string, what: 'file' | 'folder'): void {
   const wrong =
     notOwn(stat) ??
     ((what === 'file' ? stat.isFile() : stat.isDirectory()) ? undefined : `is not a ${what}`);
-  if (wrong === undefined) return;
-  throw new Failure(
-    exitCodes.unavailable,
-    'database_unreachable',
-    `${path} ${wrong}, so the server that it names is not used.`,
-    'Remove it and start `writ dev` again, or set DATABASE_URL.',
-  );
+  if (wrong !== undefined) throw new WritError('dev_record_untrusted', `${path} ${wrong}`);
 }
 
 function notOwn({ uid, mode }: Stats): string | undefined {
@@ -178,4 +165,22 @@ function servesData({ pid, port }: DevServer, data: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a process is there, be it this user's or another's. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // there, but another user's
+  }
+}
+
+/**
+ * Ends an embedded server. One that is gone already, as after a Ctrl-C that reached it too, is not
+ * waited for.
+ */
+export async function stopServer(server: EmbeddedServer): Promise<void> {
+  if (server.pid !== undefined && isAlive(server.pid)) await server.stop();
 }

@@ -2,10 +2,17 @@
  * The queue's tables as PostgreSQL keeps them: rows that wait to be cleaned up, and partitions made
  * ahead of time.
  */
-import { uuidTime } from '../../database/uuid.js';
-import type { Session } from '../connection.js';
-import { count, plural, span } from '../output.js';
-import type { Checks, Finding, Level } from './finding.js';
+import { readRows } from '../database/gate.js';
+import { uuidTime } from '../database/uuid.js';
+import { count, plural, span } from '../errors/words.js';
+import {
+  type Checks,
+  type Finding,
+  type Level,
+  type Patient,
+  type Trouble,
+  well,
+} from './finding.js';
 
 export interface TableFacts {
   readonly name: string;
@@ -16,15 +23,23 @@ export interface TableFacts {
   readonly autovacuum: boolean;
 }
 
-async function readTables(db: Session): Promise<TableFacts[]> {
-  return db.rows<TableFacts>(
-    `select s.schemaname || '.' || s.relname as name, s.n_live_tup::float8 as live, s.n_dead_tup::float8 as dead,
-       extract(epoch from clock_timestamp() - greatest(s.last_autovacuum, s.last_vacuum))::float8 as vacuumed_s,
-       coalesce((select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'autovacuum_enabled'), true) as autovacuum
-     from pg_stat_all_tables s join pg_class c on c.oid = s.relid
-     where s.schemaname = 'writ_data' and c.relkind = 'r' order by s.n_dead_tup desc, s.relname`,
+const readTables = ({ db }: Patient): Promise<TableFacts[]> =>
+  readRows(
+    db,
+    `select s.schemaname || '.' || s.relname as name, s.n_live_tup::float8 as live,
+       s.n_dead_tup::float8 as dead,
+       extract(epoch from clock_timestamp() - greatest(s.last_autovacuum, s.last_vacuum))::float8
+         as vacuumed_s,
+       coalesce((
+         select option_value::boolean
+         from pg_options_to_table(c.reloptions)
+         where option_name = 'autovacuum_enabled'
+       ), true) as autovacuum
+     from pg_stat_all_tables s
+     join pg_class c on c.oid = s.relid
+     where s.schemaname = 'writ_data' and c.relkind = 'r'
+     order by s.n_dead_tup desc, s.relname`,
   );
-}
 
 /**
  * Below this a table is small whatever its share of dead rows: between two rounds of autovacuum a
@@ -39,17 +54,18 @@ const veryMany = 5_000_000;
 const recently = 300;
 
 export function judgeDeadRows(tables: readonly TableFacts[]): Finding[] {
-  const findings = tables.flatMap((table): Finding[] => {
+  const findings = tables.flatMap((table): Trouble[] => {
     const { name, dead } = table;
-    const unattended: Finding[] = table.autovacuum
+    const unattended: Trouble[] = table.autovacuum
       ? []
       : [
           {
             check: 'dead rows',
             level: 'warning',
+            code: 'autovacuum_off',
+            facts: { table: name },
             says: `Autovacuum is switched off for ${name}`,
             means: 'Nothing cleans up what is deleted there.',
-            remedy: `alter table ${name} reset (autovacuum_enabled);`,
           },
         ];
     const level = levelOf(table);
@@ -62,26 +78,19 @@ export function judgeDeadRows(tables: readonly TableFacts[]): Finding[] {
       {
         check: 'dead rows',
         level,
+        code: 'dead_rows',
+        facts: { table: name, dead, live, held },
         says: `${name} has ${count(dead)} dead rows beside ${count(live)} live ones, ${last}`,
         means: held
           ? 'A vacuum was there and could not remove them: a snapshot that is older holds them.'
           : 'Every reader of the table walks over them, and no vacuum has come for them.',
-        remedy: held
-          ? 'See the check “snapshots”; when what it names has ended, the next vacuum removes them.'
-          : `vacuum (verbose) ${name}; as the owner says what keeps it. Look at the server’s log for autovacuum that was cancelled, and raise autovacuum_max_workers or autovacuum_vacuum_cost_limit if it does not keep up.`,
       },
       ...unattended,
     ];
   });
   if (findings.length > 0) return findings;
   const dead = tables.reduce((sum, table) => sum + table.dead, 0);
-  return [
-    {
-      check: 'dead rows',
-      level: 'ok',
-      says: `${count(dead)} in ${plural(tables.length, 'table')}`,
-    },
-  ];
+  return [well('dead rows', `${count(dead)} in ${plural(tables.length, 'table')}`, { dead })];
 }
 
 function levelOf({ dead, live }: TableFacts): Level {
@@ -100,15 +109,22 @@ export interface PartitionedFacts {
   readonly tables: readonly PartitionFacts[];
 }
 
-async function readPartitions(db: Session): Promise<PartitionedFacts> {
-  const [row] = await db.rows<PartitionedFacts>(
-    `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms, coalesce((
-       select json_agg(json_build_object('name', t.oid::regclass::text, 'bounds', array(
-         select pg_get_expr(c.relpartbound, c.oid) from pg_inherits i join pg_class c on c.oid = i.inhrelid
-         where i.inhparent = t.oid and not i.inhdetachpending)) order by t.relname)
-       from pg_class t join pg_partitioned_table p on p.partrelid = t.oid
-       join pg_attribute a on a.attrelid = t.oid and a.attnum = p.partattrs[0]
-       where t.relnamespace = to_regnamespace('writ_data') and p.partstrat = 'r' and p.partnatts = 1 and a.atttypid = 'uuid'::regtype), '[]') as tables`,
+async function readPartitions({ db }: Patient): Promise<PartitionedFacts> {
+  const [row] = await readRows<PartitionedFacts>(
+    db,
+    `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+       coalesce((
+         select json_agg(json_build_object('name', t.oid::regclass::text, 'bounds', array(
+           select pg_get_expr(c.relpartbound, c.oid)
+           from pg_inherits i
+           join pg_class c on c.oid = i.inhrelid
+           where i.inhparent = t.oid and not i.inhdetachpending)) order by t.relname)
+         from pg_class t
+         join pg_partitioned_table p on p.partrelid = t.oid
+         join pg_attribute a on a.attrelid = t.oid and a.attnum = p.partattrs[0]
+         where t.relnamespace = to_regnamespace('writ_data') and p.partstrat = 'r'
+           and p.partnatts = 1 and a.atttypid = 'uuid'::regtype
+       ), '[]') as tables`,
   );
   return row as PartitionedFacts;
 }
@@ -129,11 +145,13 @@ export function judgePartitions({ now_ms, tables }: PartitionedFacts): Finding[]
     const says = Number.isFinite(least)
       ? `Made for the next ${plural(Math.floor(least), 'day')}`
       : 'Made without end';
-    return [{ check: 'partitions', level: 'ok', says }];
+    return [well('partitions', says)];
   }
   return short.map(({ name, days }) => ({
     check: 'partitions',
     level: days < errorBelow ? 'error' : 'warning',
+    code: 'partitions_short',
+    facts: { table: name, days },
     says:
       days === 0
         ? `${name} has no partition for now`
@@ -142,7 +160,6 @@ export function judgePartitions({ now_ms, tables }: PartitionedFacts): Finding[]
       days === 0
         ? 'What should be written there is refused.'
         : 'They are made 14 days ahead, so nobody has made any for days. After the last one, writing fails.',
-    remedy: 'Start a worker, whose clockwork makes them. If one runs, its log says why it cannot.',
   }));
 }
 
@@ -168,6 +185,6 @@ const momentOf = (bound: string, unbounded: number): number =>
   bound.startsWith("'") ? uuidTime(bound.slice(1, -1)) : unbounded;
 
 export const tableChecks: Checks = {
-  'dead rows': async (db) => judgeDeadRows(await readTables(db)),
-  partitions: async (db) => judgePartitions(await readPartitions(db)),
+  'dead rows': async (patient) => judgeDeadRows(await readTables(patient)),
+  partitions: async (patient) => judgePartitions(await readPartitions(patient)),
 };

@@ -1,16 +1,18 @@
 /** What the doctor finds of runs: alerts that stand, snapshots that wait for an event. */
 import { afterEach, expect, test } from 'vitest';
-import { withSession } from '../../../src/cli/connection.js';
-import type { Check } from '../../../src/cli/doctor/finding.js';
 import {
-  judgeAlerts,
-  judgeStale,
+  judgeAlerts as alertsJudge,
   runChecks,
   type StandingAlert,
-} from '../../../src/cli/doctor/runs.js';
-import { defineJob, definePlan } from '../../../src/index.js';
-import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
-import { eventually } from '../run.js';
+  judgeStale as staleJudge,
+} from '../../src/doctor/runs.js';
+import { defineJob, definePlan } from '../../src/index.js';
+import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { eventually } from '../cli/run.js';
+import { advises, advisesOne, found } from './advised.js';
+
+const judgeAlerts = advises(alertsJudge);
+const judgeStale = advisesOne(staleJudge);
 
 let db: TestDatabase | undefined;
 afterEach(async () => {
@@ -65,7 +67,7 @@ test('a snapshot behind a gap is an error that names the run and the event', () 
 test('an event that was taken out of a log is found: the projector stops there, raises an alert, and both are said', async () => {
   const made = await testDatabase();
   db = made;
-  const look = (name: string) => withSession(made.connectionString, runChecks[name] as Check);
+  const look = (name: string) => found(made.connectionString, runChecks[name]);
   const writ = await made.connect();
   const step = defineJob('step');
   const plan = definePlan('two', { version: '1' }, (p) => {

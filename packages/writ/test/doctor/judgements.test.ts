@@ -1,16 +1,43 @@
 /** What the doctor makes of facts, at and around each threshold. */
 import { describe, expect, test } from 'vitest';
-import { clockDifference, judgeClock, judgeGateClock } from '../../../src/cli/doctor/clock.js';
-import { type ConnectionLimit, judgeConnections } from '../../../src/cli/doctor/connection.js';
-import { type Finding, worst } from '../../../src/cli/doctor/finding.js';
-import { judgePath, type PathFacts } from '../../../src/cli/doctor/pooler.js';
-import { judgeLeases, judgeWorkers, type WorkerFacts } from '../../../src/cli/doctor/queue.js';
-import { judgeSettings } from '../../../src/cli/doctor/settings.js';
-import { type Holder, judgeSnapshots } from '../../../src/cli/doctor/snapshots.js';
-import { judgeDeadRows, judgePartitions, type TableFacts } from '../../../src/cli/doctor/tables.js';
-import { uuidFloor } from '../../../src/database/uuid.js';
+import { uuidFloor } from '../../src/database/uuid.js';
+import {
+  clockDifference,
+  judgeClock as clockJudge,
+  judgeGateClock as gateClockJudge,
+} from '../../src/doctor/clock.js';
+import {
+  type ConnectionLimit,
+  judgeConnections as connectionsJudge,
+} from '../../src/doctor/connection.js';
+import { worst } from '../../src/doctor/finding.js';
+import { type PathFacts, judgePath as pathJudge } from '../../src/doctor/pooler.js';
+import {
+  judgeLeases as leasesJudge,
+  type WorkerFacts,
+  judgeWorkers as workersJudge,
+} from '../../src/doctor/queue.js';
+import { judgeSettings as settingsJudge } from '../../src/doctor/settings.js';
+import { type Holder, judgeSnapshots as snapshotsJudge } from '../../src/doctor/snapshots.js';
+import {
+  judgeDeadRows as deadRowsJudge,
+  judgePartitions as partitionsJudge,
+  type TableFacts,
+} from '../../src/doctor/tables.js';
+import { type Advised, advises, advisesOne } from './advised.js';
 
-const levels = (findings: readonly Finding[]) => findings.map(({ level }) => level);
+const judgeClock = advisesOne(clockJudge);
+const judgeConnections = advises(connectionsJudge);
+const judgeDeadRows = advises(deadRowsJudge);
+const judgeGateClock = advises(gateClockJudge);
+const judgeLeases = advisesOne(leasesJudge);
+const judgePartitions = advises(partitionsJudge);
+const judgePath = advisesOne(pathJudge);
+const judgeSettings = advises(settingsJudge);
+const judgeSnapshots = advises(snapshotsJudge);
+const judgeWorkers = advises(workersJudge);
+
+const levels = (findings: readonly Advised[]) => findings.map(({ level }) => level);
 
 test('the worst of several levels is the one that counts', () => {
   expect([worst(), worst('ok', 'hint'), worst('error', 'warning', 'ok')]).toEqual([

@@ -1,15 +1,25 @@
-import { redactSecrets } from '../secrets/redaction.js';
-
 /**
- * Keeps passwords out of what is printed: those of the connection strings in use, and whatever
- * looks like one.
+ * Keeps passwords out of what people are shown: those of the addresses in use, and text that looks
+ * like one. Secrets that a provider gave are kept out too, by the redactor of this process.
  */
+import { redactSecrets } from './redaction.js';
+
 const secrets = new Set<string>();
 
-export function keepSecret(connectionString: string): void {
-  const { password, searchParams } = new URL(connectionString);
+/** Keeps the password of an address, such as a connection string, out of every later text. */
+export function keepSecret(address: string): void {
+  const { password, searchParams } = new URL(address);
   for (const secret of [password, decoded(password), searchParams.get('password') ?? ''])
     if (secret) secrets.add(secret);
+}
+
+/** Part of an address as it is meant, or as it is written if it cannot be decoded. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function redact(text: string): string {
@@ -44,29 +54,4 @@ function withoutPasswords(text: string): string {
     copied = searched;
   }
   return safe + text.slice(copied);
-}
-
-/** Where a connection string leads, for people: user, server and database. */
-export function describeTarget(connectionString: string): string {
-  const { username, hostname, port, pathname, searchParams } = new URL(connectionString);
-  const host = hostname || searchParams.get('host') || 'localhost';
-  return `${username ? `${decoded(username)}@` : ''}${host}${port ? `:${port}` : ''}${decoded(pathname) || '/'}`;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** A connection string with the name and password of another login. */
-export function urlFor(connectionString: string, login: string, password: string): string {
-  const url = new URL(connectionString);
-  url.searchParams.delete('user');
-  url.searchParams.delete('password');
-  url.username = login;
-  url.password = password;
-  return url.href;
 }

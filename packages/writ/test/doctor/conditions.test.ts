@@ -5,23 +5,25 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, withSession } from '../../../src/cli/connection.js';
-import { connectionChecks } from '../../../src/cli/doctor/connection.js';
-import type { Check, Finding } from '../../../src/cli/doctor/finding.js';
-import { pooler } from '../../../src/cli/doctor/pooler.js';
-import { settingsChecks } from '../../../src/cli/doctor/settings.js';
+import { type EmbeddedServer, startEmbedded } from '../../src/database/embedded.js';
+import { migrate } from '../../src/database/migrate.js';
+import { uuidFloor } from '../../src/database/uuid.js';
+import { connectionChecks } from '../../src/doctor/connection.js';
+import type { Check } from '../../src/doctor/finding.js';
+import { poolerChecks } from '../../src/doctor/pooler.js';
+import { settingsChecks } from '../../src/doctor/settings.js';
 import {
   type Holder,
-  judgeSnapshots,
   readSnapshots,
   type SnapshotFacts,
-} from '../../../src/cli/doctor/snapshots.js';
-import { tableChecks } from '../../../src/cli/doctor/tables.js';
-import { type EmbeddedServer, startEmbedded } from '../../../src/database/embedded.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { uuidFloor } from '../../../src/database/uuid.js';
-import { eventually } from '../run.js';
+  judgeSnapshots as snapshotsJudge,
+} from '../../src/doctor/snapshots.js';
+import { tableChecks } from '../../src/doctor/tables.js';
+import { eventually } from '../cli/run.js';
+import { type Advised, advises, examine, found } from './advised.js';
 import { poolerTo } from './pooler.js';
+
+const judgeSnapshots = advises(snapshotsJudge);
 
 const line = process.env.WRIT_TEST_POSTGRES ?? '18';
 let server: EmbeddedServer;
@@ -65,12 +67,13 @@ async function open(
   return Object.assign(client, { pid: rows[0].pid as string });
 }
 
-const look = <T>(use: (db: Session) => Promise<T>, url = server.connectionString) =>
-  withSession(url, use, { installed: false });
-const run = (check: Check | undefined, url?: string): Promise<Finding[]> =>
-  look(check as Check, url);
+const run = (check: Check | undefined, url = server.connectionString): Promise<Advised[]> =>
+  found(url, check);
+/** Looks for a pooler on the way to the server. */
+const path = (url?: string, listenConnectionString?: string): Promise<Advised[]> =>
+  found(url ?? server.connectionString, poolerChecks.pooler, { listenConnectionString });
 
-const facts = () => look(readSnapshots);
+const facts = () => examine(server.connectionString, readSnapshots);
 const holderOf = async (name: string): Promise<Holder | undefined> =>
   (await facts()).holders.find((holder) => holder.name === name);
 
@@ -82,11 +85,11 @@ const later = (seen: SnapshotFacts): SnapshotFacts => ({
     age_s: holder.age_s === null ? null : holder.age_s + 600,
   })),
 });
-const findingOf = async (name: string): Promise<Finding | undefined> =>
+const findingOf = async (name: string): Promise<Advised | undefined> =>
   judgeSnapshots(later(await facts())).find(
     ({ says }) => says.includes(` ${name} `) || says.includes(` ${name},`),
   );
-const statementIn = (finding: Finding | undefined, pattern: RegExp): string =>
+const statementIn = (finding: Advised | undefined, pattern: RegExp): string =>
   pattern.exec(finding?.remedy ?? '')?.[0] as string;
 
 async function asUser(): Promise<{ name: string; url: string }> {
@@ -184,7 +187,7 @@ describe('snapshots', () => {
     const holder = await open();
     await holder.query('begin isolation level repeatable read; select count(*) from pg_class');
     const { name, url } = await asUser();
-    const seen = await look(readSnapshots, url);
+    const seen = await examine(url, readSnapshots);
     expect(seen.holders.find((each) => each.name === holder.pid)).toMatchObject({
       behind: expect.any(Number),
       age_s: null,
@@ -193,7 +196,7 @@ describe('snapshots', () => {
     const missing = judgeSnapshots(seen).find(({ level }) => level === 'hint');
     expect(missing?.says).toContain(name);
     await admin.query(statementIn(missing, /grant pg_monitor to [^;]+;/));
-    const shown = await look(readSnapshots, url);
+    const shown = await examine(url, readSnapshots);
     expect(shown).toMatchObject({ sees_all: true });
     expect(shown.holders.find((each) => each.name === holder.pid)).toMatchObject({
       age_s: expect.any(Number),
@@ -214,7 +217,7 @@ describe('tables', () => {
       `insert into writ_data.job_key (tenant_id, job_kind, idempotency_key, job_id) select 'dead', 'k', n, writ_data.uuidv7() from generate_series(1, 60000) n`,
     );
     await admin.query('delete from writ_data.job_key');
-    const keys = (findings: Finding[]) =>
+    const keys = (findings: Advised[]) =>
       findings.find(({ says }) => says.startsWith('writ_data.job_key '));
     await eventually(async () => keys(await deadRows()) !== undefined);
     expect(keys(await deadRows())).toMatchObject({
@@ -312,7 +315,7 @@ describe('server', () => {
 
 describe('pooler', () => {
   test('a direct connection is told as one', async () => {
-    expect(await run(pooler(undefined))).toEqual([
+    expect(await path()).toEqual([
       { check: 'pooler', level: 'ok', says: 'None in between; a NOTIFY arrives' },
     ]);
   });
@@ -322,7 +325,7 @@ describe('pooler', () => {
     async (size) => {
       const between = await poolerTo(server.connectionString, { size, mode: 'transaction' });
       try {
-        expect(await run(pooler(undefined), between.connectionString)).toMatchObject([
+        expect(await path(between.connectionString)).toMatchObject([
           {
             level: 'hint',
             says: 'Through a pooler in transaction mode',
@@ -342,10 +345,10 @@ describe('pooler', () => {
   test('with an address to listen on, transaction mode is as good as a direct connection; one that leads elsewhere is a warning', async () => {
     const between = await poolerTo(server.connectionString, { size: 2, mode: 'transaction' });
     try {
-      expect(await run(pooler(server.connectionString), between.connectionString)).toMatchObject([
+      expect(await path(between.connectionString, server.connectionString)).toMatchObject([
         { level: 'ok' },
       ]);
-      expect(await run(pooler(server.urlOf('template1')), between.connectionString)).toMatchObject([
+      expect(await path(between.connectionString, server.urlOf('template1'))).toMatchObject([
         {
           level: 'warning',
           says: expect.stringContaining('did not arrive at the address to listen on'),
@@ -359,7 +362,7 @@ describe('pooler', () => {
   test('a pooler in session mode is told as one, and a NOTIFY arrives through it', async () => {
     const between = await poolerTo(server.connectionString, { size: 3, mode: 'session' });
     try {
-      expect(await run(pooler(undefined), between.connectionString)).toMatchObject([
+      expect(await path(between.connectionString)).toMatchObject([
         { level: 'ok', says: expect.stringMatching(/session mode.*a NOTIFY arrives/) },
       ]);
     } finally {

@@ -1,15 +1,17 @@
 /** What the doctor finds of destinations, and when it is worth a word. */
 import { afterEach, expect, test } from 'vitest';
-import { withSession } from '../../../src/cli/connection.js';
-import type { Check } from '../../../src/cli/doctor/finding.js';
 import {
   type DestinationFacts,
-  judgeDestinations,
+  judgeDestinations as destinationsJudge,
   outboxChecks,
-} from '../../../src/cli/doctor/outbox.js';
-import { judgeAlerts } from '../../../src/cli/doctor/runs.js';
-import { defineJob } from '../../../src/index.js';
-import { type TestDatabase, testDatabase } from '../../../src/testing/index.js';
+} from '../../src/doctor/outbox.js';
+import { judgeAlerts as alertsJudge } from '../../src/doctor/runs.js';
+import { defineJob } from '../../src/index.js';
+import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
+import { advises, found } from './advised.js';
+
+const judgeAlerts = advises(alertsJudge);
+const judgeDestinations = advises(destinationsJudge);
 
 let db: TestDatabase | undefined;
 afterEach(async () => {
@@ -81,7 +83,7 @@ test.each([
 test('with events to tell and no relay, the database gives the facts that this is judged by', async () => {
   db = await testDatabase();
   const made = db;
-  const look = () => withSession(made.connectionString, outboxChecks.destinations as Check);
+  const look = () => found(made.connectionString, outboxChecks.destinations);
   const writ = await made.connect();
   expect((await look())[0]).toMatchObject({
     level: 'ok',
