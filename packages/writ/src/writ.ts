@@ -92,19 +92,19 @@ export interface Caller {
    * Who acts: the key of a principal or, where a login with writ_server has authenticated it, its
    * name.
    */
-  readonly as?: Actor;
+  readonly as?: Actor | undefined;
   /** Whose things the calls are about, unless one says otherwise. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** For the record; the connection's own unless given. */
-  readonly actor?: string;
+  readonly actor?: string | undefined;
   /** The key under which the one call that changes something is made once (`Acting`). */
-  readonly once?: string;
+  readonly once?: string | undefined;
   /** Aborts whatever waits. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The request that the calls are made for; stands in the record beside what they did. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** Acting calls touch no other tenant, whatever the principal may. */
-  readonly onlyTenant?: boolean;
+  readonly onlyTenant?: boolean | undefined;
 }
 
 /** What a bound connection shares with the one that it was made of. */
@@ -113,7 +113,9 @@ interface Shared {
   readonly db: Queryable;
   readonly secrets: Secrets;
   readonly producer: Producer;
-  readonly caller: Pick<Caller, 'once' | 'signal' | 'requestId'> & { readonly only?: string };
+  readonly caller: Pick<Caller, 'once' | 'signal' | 'requestId'> & {
+    readonly only?: string | undefined;
+  };
   readonly stepTypes: Map<string, AnyStepType>;
 }
 
@@ -121,7 +123,7 @@ export class Writ {
   readonly #pools: Pools | undefined;
   /** Statements are named where the connections are our own. */
   readonly #db: Queryable;
-  readonly #options: ConnectOptions & { readonly key?: Actor };
+  readonly #options: ConnectOptions & { readonly key?: Actor | undefined };
   readonly #actor: string;
   readonly #producer: Producer;
   readonly #stepTypes: Map<string, AnyStepType>;
@@ -154,7 +156,10 @@ export class Writ {
   #settings: Settings | undefined;
   #doctor: Doctor | undefined;
 
-  private constructor(options: ConnectOptions & { readonly key?: Actor }, shared?: Shared) {
+  private constructor(
+    options: ConnectOptions & { readonly key?: Actor | undefined },
+    shared?: Shared,
+  ) {
     this.#options = options;
     this.#actor = options.actor ?? 'app';
     this.#bound = shared !== undefined;

@@ -5,18 +5,18 @@ import { ask, assertText } from './gate.js';
 
 export interface Acting {
   /** The tenant that the call is about; the connection's own unless given. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** The name for the record; the connection's own unless given. */
-  readonly actor?: string;
+  readonly actor?: string | undefined;
   /**
    * A key of the caller's, at most 255 characters. The same call with the same key, within
    * requests.retention_hours, changes nothing and answers what the first one answered. Another call
    * with that key is refused (`once_conflict`). A refused call keeps no answer: it may be tried
    * again.
    */
-  readonly once?: string;
+  readonly once?: string | undefined;
   /** Aborts the wait for the answer. The call may still happen. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a connection says about all of its calls (`writ.with`). */

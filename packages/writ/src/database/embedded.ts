@@ -13,7 +13,7 @@ import { WritError } from '../errors/index.js';
 export interface EmbeddedOptions {
   /** Where the data lies. Left out: a temporary folder that is removed when the server stops. */
   readonly directory?: string;
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Server settings, such as { shared_buffers: '256MB' }. */
   readonly settings?: Record<string, string>;
   /** Which installed package to use; the tests name another version's alias here. */

@@ -8,9 +8,9 @@ import { readRows } from './gate.js';
 
 export interface PageOptions {
   /** How many at most: 20 unless given, 1,000 at most. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** The `next` of the page before. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export interface Page<Row> {

@@ -23,9 +23,9 @@ export interface LookOptions {
   /** How long a statement may take; '30s' unless given. */
   readonly timeout?: Duration;
   /** The folder of a spool of this machine. */
-  readonly spool?: string;
+  readonly spool?: string | undefined;
   /** Where checkpoints are kept outside. */
-  readonly ledger?: Outside;
+  readonly ledger?: Outside | undefined;
 }
 
 export interface Examination {

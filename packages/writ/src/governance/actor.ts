@@ -25,7 +25,7 @@ export interface In extends As, Acting {}
  * Whose things a read is about: one tenant, the connection's own, or all that the login may see.
  */
 export interface Reading {
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
 }
 
 /** The tenant that a read is limited to. */

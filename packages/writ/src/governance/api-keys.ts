@@ -17,13 +17,13 @@ const shape = /^writ_([0-9a-f]{16})_([0-9a-f]{64})$/;
 export interface NewApiKey {
   readonly principal: string;
   /** In this tenant only; in each one of its principal unless given. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** Some rights of its principal; all of them unless given. */
-  readonly rights?: readonly Right[];
+  readonly rights?: readonly Right[] | undefined;
   /** For people: where the key is used. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** Ninety days unless given. */
-  readonly expiresIn?: Duration;
+  readonly expiresIn?: Duration | undefined;
 }
 
 export interface MadeApiKey {
@@ -97,7 +97,10 @@ export class ApiKeys {
 
   /** The newest first. */
   list(
-    filter: PageOptions & { readonly principal?: string; readonly tenant?: string } = {},
+    filter: PageOptions & {
+      readonly principal?: string | undefined;
+      readonly tenant?: string | undefined;
+    } = {},
   ): Promise<Page<KnownApiKey>> {
     return readPage<KnownApiKey>(
       this.#host.db,

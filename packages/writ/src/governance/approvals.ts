@@ -26,7 +26,7 @@ import {
 import type { TrustSource } from './trust/source.js';
 
 /** A step of a rollback, which names the step that it undoes. */
-export type UndoStep = ChangeStep & { readonly undo_of?: number };
+export type UndoStep = ChangeStep & { readonly undo_of?: number | undefined };
 
 /** What the database says besides the signatures; it can only demand more. */
 interface Word {

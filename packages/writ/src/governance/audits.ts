@@ -43,11 +43,11 @@ export interface Audit {
 }
 
 export interface AuditFilter extends Reading {
-  readonly verdict?: Audit['verdict'];
+  readonly verdict?: Audit['verdict'] | undefined;
   /** Those of this governance job. */
-  readonly job?: string;
+  readonly job?: string | undefined;
   /** Those of this contract. */
-  readonly contract?: string;
+  readonly contract?: string | undefined;
 }
 
 export interface Resolution {

@@ -130,15 +130,15 @@ export interface ChangeEvidence
 }
 
 export interface ChangeFilter extends Reading {
-  readonly status?: GovernanceJobState;
+  readonly status?: GovernanceJobState | undefined;
   /** Those of this contract. */
-  readonly contract?: string;
+  readonly contract?: string | undefined;
   /** Those that this worker began. */
-  readonly executor?: string;
+  readonly executor?: string | undefined;
   /** Made at this time or later. */
-  readonly since?: Date;
+  readonly since?: Date | undefined;
   /** Made before this time. */
-  readonly until?: Date;
+  readonly until?: Date | undefined;
 }
 
 /** A governance job with its steps. */
@@ -290,7 +290,7 @@ export class Changes {
   /** What happens to it, from its beginning until it rests or `signal` aborts. */
   async *follow(
     id: string,
-    { signal, ...options }: Reading & { readonly signal?: AbortSignal } = {},
+    { signal, ...options }: Reading & { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<ChangeEvent, void, void> {
     const known = new Set<string>();
     let pause = pauses.first;
@@ -308,7 +308,10 @@ export class Changes {
   }
 
   /** Answers when it has come to rest: COMPLETED, ROLLED_BACK, ROLLBACK_FAILED or CANCELLED. */
-  async finished(id: string, options: { readonly timeoutMs?: number } = {}): Promise<Change> {
+  async finished(
+    id: string,
+    options: { readonly timeoutMs?: number | undefined } = {},
+  ): Promise<Change> {
     if (!isUuid(id)) throw new WritRefusal('job_not_found', id);
     await this.#host.waiters.ended(id, options.timeoutMs);
     return this.get(id);
@@ -379,7 +382,7 @@ export class GovernanceJob {
     return this.#changes.steps(this.id);
   }
 
-  finished(options: { readonly timeoutMs?: number } = {}): Promise<Change> {
+  finished(options: { readonly timeoutMs?: number | undefined } = {}): Promise<Change> {
     return this.#changes.finished(this.id, options);
   }
 

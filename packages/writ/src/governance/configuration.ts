@@ -34,7 +34,7 @@ export class Configuration {
 
   /** Values by tenant, scope and key. */
   list(
-    filter: Reading & PageOptions & { readonly scope?: string } = {},
+    filter: Reading & PageOptions & { readonly scope?: string | undefined } = {},
   ): Promise<Page<ConfigurationValue>> {
     return readPage<ConfigurationValue>(
       this.#host.db,

@@ -92,16 +92,16 @@ export interface Template {
 
 export interface ProposeOptions extends In {
   /** A UUID, so that a call that was not answered can be repeated. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Kept as a draft: neither validated nor qualified yet. */
-  readonly draft?: boolean;
+  readonly draft?: boolean | undefined;
 }
 
 export interface InstanceOptions extends In {
   /** Of the instance: a UUID, so that a call that was not answered can be repeated. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** A transaction of yours: it is activated when that commits. */
-  readonly db?: AnyConnection;
+  readonly db?: AnyConnection | undefined;
 }
 
 /** What became of a contract that was to be stopped. */
@@ -117,9 +117,9 @@ export interface Stopped {
 export interface StopOptions extends In {
   readonly reason: string;
   /** A UUID, so that a call that was not answered can be repeated. */
-  readonly signalId?: string;
+  readonly signalId?: string | undefined;
   /** A transaction of yours: they are stopped when that commits. */
-  readonly db?: AnyConnection;
+  readonly db?: AnyConnection | undefined;
 }
 
 export interface PreviewedStep {
@@ -186,12 +186,12 @@ export type ApproveOptions = In & {
 
 export interface ActivateOptions extends In {
   /** Why it is done without enough approvals, or in a freeze. */
-  readonly breakGlass?: string;
+  readonly breakGlass?: string | undefined;
   /**
    * Of what a person who breaks the glass has seen: of `breakingGlass`, whose bytes are signed
    * then, or of the preview. Without it, the person signs what stands there now.
    */
-  readonly hash?: string;
+  readonly hash?: string | undefined;
 }
 
 /** A contract in a list: fields of the view `system_contracts`. */
@@ -259,7 +259,7 @@ export interface SystemContract extends ListedContract {
   readonly steps: readonly ChangeStep[];
   readonly proposed_changes: readonly ChangeStep[];
   readonly validator_verdict: unknown;
-  readonly eligibility_verdict: { readonly rules?: readonly ContractRule[] } | null;
+  readonly eligibility_verdict: { readonly rules?: readonly ContractRule[] | undefined } | null;
   readonly confidence_score: number;
   readonly approved_at: string | null;
   readonly policy_version: number;
@@ -284,13 +284,13 @@ export interface SystemContract extends ListedContract {
 }
 
 export interface ContractFilter extends Reading {
-  readonly status?: ContractState;
+  readonly status?: ContractState | undefined;
   /** Only those that have not ended. */
-  readonly open?: boolean;
+  readonly open?: boolean | undefined;
   /** Those that this principal proposed. */
-  readonly proposer?: string;
+  readonly proposer?: string | undefined;
   /** Instances of this template. */
-  readonly template?: string;
+  readonly template?: string | undefined;
 }
 
 export interface ContractsHost extends JobsHost {
@@ -427,7 +427,10 @@ export class Contract {
    * Takes back an approval, before the activation. All signatures so far are void then; the
    * contract waits for new ones.
    */
-  revoke({ reason, ...options }: In & { readonly reason?: string } = {}): Promise<Reviewed> {
+  revoke({
+    reason,
+    ...options
+  }: In & { readonly reason?: string | undefined } = {}): Promise<Reviewed> {
     return this.#decide('REVOKE', options, reason);
   }
 
@@ -448,7 +451,10 @@ export class Contract {
   }
 
   /** What critical risk needs besides its approvals. */
-  escalate({ reason, ...options }: In & { readonly reason?: string } = {}): Promise<Reviewed> {
+  escalate({
+    reason,
+    ...options
+  }: In & { readonly reason?: string | undefined } = {}): Promise<Reviewed> {
     return this.#decide('ESCALATE', options, reason);
   }
 
@@ -493,7 +499,7 @@ export class Contract {
    */
   async instance(
     params: Readonly<Record<string, unknown>>,
-    { tenant }: { readonly tenant?: string } = {},
+    { tenant }: { readonly tenant?: string | undefined } = {},
   ): Promise<(options?: InstanceOptions) => Promise<GovernanceJob>> {
     const { steps, affected_capabilities: scope, tenant_id } = await this.get();
     if (tenant !== undefined && tenant_id !== tenant)
@@ -589,7 +595,9 @@ export class Contract {
     options: In,
     reason?: string,
     signed?: Signed & { readonly read: object },
-  ): Promise<Reviewed & { readonly review_no?: number; readonly applier?: boolean }> {
+  ): Promise<
+    Reviewed & { readonly review_no?: number | undefined; readonly applier?: boolean | undefined }
+  > {
     refuseSecrets(reason, 'the reason');
     const { status, status_reason, approvals, approvals_needed, review_no, applier } = await actAs<{
       status: ContractState;
@@ -695,7 +703,9 @@ export class Contracts {
   async propose(
     proposal: Proposal,
     options: ProposeOptions = {},
-  ): Promise<Contract & { readonly status: ContractState; readonly status_reason?: string }> {
+  ): Promise<
+    Contract & { readonly status: ContractState; readonly status_reason?: string | undefined }
+  > {
     const steps = stepsOf(proposal.steps as Record<string, unknown>[]).map(named);
     const { template } = proposal;
     for (const step of template ? [] : steps) {
@@ -914,7 +924,10 @@ export class Contracts {
     return this.handle(id).approve(options);
   }
 
-  async revoke(id: string, options: In & { readonly reason?: string } = {}): Promise<Reviewed> {
+  async revoke(
+    id: string,
+    options: In & { readonly reason?: string | undefined } = {},
+  ): Promise<Reviewed> {
     return this.handle(id).revoke(options);
   }
 
@@ -933,7 +946,10 @@ export class Contracts {
     return this.handle(id).clarify(options);
   }
 
-  async escalate(id: string, options: In & { readonly reason?: string } = {}): Promise<Reviewed> {
+  async escalate(
+    id: string,
+    options: In & { readonly reason?: string | undefined } = {},
+  ): Promise<Reviewed> {
     return this.handle(id).escalate(options);
   }
 

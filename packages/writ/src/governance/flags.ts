@@ -26,18 +26,18 @@ export interface FollowFlagsOptions {
    * The tenant that is followed from the beginning; `default` unless given. Others are, from when
    * they are first asked for.
    */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /**
    * How often the fingerprint is compared while notifications come; '5s' unless given. Where none
    * can come it is every second.
    */
-  readonly poll?: Duration;
+  readonly poll?: Duration | undefined;
   /** Told which flags of a tenant have changed, came or went. */
-  readonly onChanged?: (tenant: string, names: readonly string[]) => void;
+  readonly onChanged?: ((tenant: string, names: readonly string[]) => void) | undefined;
   /** The database cannot be reached, or does not answer. */
-  readonly onAway?: (error: Error) => void;
+  readonly onAway?: ((error: Error) => void) | undefined;
   /** It answers, for the first time or again; what changed meanwhile has been told. */
-  readonly onBack?: () => void;
+  readonly onBack?: (() => void) | undefined;
 }
 
 export interface FlagsHost {

@@ -11,9 +11,9 @@ export interface NewFreeze {
   /** Why, for those who are refused. */
   readonly reason: string;
   /** When it begins; at once unless given. */
-  readonly from?: Date;
+  readonly from?: Date | undefined;
   /** When it ends by itself; when it is lifted unless given. */
-  readonly until?: Date;
+  readonly until?: Date | undefined;
 }
 
 /** A freeze, as the view `change_freeze` has it. */

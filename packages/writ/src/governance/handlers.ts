@@ -61,7 +61,9 @@ interface Item {
   readonly read?: Record<string, unknown>;
 }
 
-type Applied = { readonly done: unknown } | { readonly reason: string; readonly detail?: string };
+type Applied =
+  | { readonly done: unknown }
+  | { readonly reason: string; readonly detail?: string | undefined };
 
 /** The input of a step's queue job: that of its run. */
 interface GovernedInput {

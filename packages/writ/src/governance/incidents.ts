@@ -14,9 +14,9 @@ export interface NewIncident {
   /** What is wrong. */
   readonly summary: string;
   /** What is affected: it is degraded until the incident is resolved. */
-  readonly capability?: string;
+  readonly capability?: string | undefined;
   /** P2 unless given. */
-  readonly severity?: Severity;
+  readonly severity?: Severity | undefined;
 }
 
 /** An incident, as the view `incident` has it. */
@@ -73,7 +73,9 @@ export class Incidents {
   }
 
   /** Open ones, the worst first and then the oldest; with `all`, every one, the newest first. */
-  list(filter: Reading & PageOptions & { readonly all?: boolean } = {}): Promise<Page<Incident>> {
+  list(
+    filter: Reading & PageOptions & { readonly all?: boolean | undefined } = {},
+  ): Promise<Page<Incident>> {
     const { all } = filter;
     return readPage<Incident>(
       this.#host.db,

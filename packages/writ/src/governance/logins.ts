@@ -18,15 +18,15 @@ import type { KnownPrincipal } from './principals.js';
 export interface LoginDefinition {
   readonly login: string;
   /** The one principal that the login acts for, without a key. */
-  readonly principal?: string;
+  readonly principal?: string | undefined;
   /**
    * The one tenant that the login may touch. The default is the principal's tenant, if it has one.
    */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** Exactly these roles of Writ. */
   readonly roles: readonly string[];
   /** Gives an existing login a new password. */
-  readonly newPassword?: boolean;
+  readonly newPassword?: boolean | undefined;
 }
 
 interface Membership {
@@ -170,7 +170,7 @@ export class Logins {
   /** Carries a plan out in one transaction. Needs `password` if the plan sets one. */
   async put(
     plan: LoginPlan,
-    { password, ...options }: Acting & { readonly password?: string } = {},
+    { password, ...options }: Acting & { readonly password?: string | undefined } = {},
   ): Promise<void> {
     const verifier = plan.setsPassword ? scramVerifier(password as string) : undefined;
     await this.#carryOut(plan, statementsOf(plan, verifier), options);
@@ -195,7 +195,7 @@ export class Logins {
   /** Carries a removal out in one transaction. */
   async remove(
     plan: LoginPlan,
-    { dropRole = false, ...options }: Acting & { readonly dropRole?: boolean } = {},
+    { dropRole = false, ...options }: Acting & { readonly dropRole?: boolean | undefined } = {},
   ): Promise<void> {
     const drop = `drop role if exists ${name(plan.definition.login)}`;
     await this.#carryOut(plan, statementsOf(plan), options, dropRole ? [drop] : []);

@@ -45,7 +45,7 @@ export class GovernancePolicy {
   get({
     version,
     ...options
-  }: Reading & { readonly version?: number } = {}): Promise<PublishedPolicy> {
+  }: Reading & { readonly version?: number | undefined } = {}): Promise<PublishedPolicy> {
     return gate<PublishedPolicy>(this.#host.db, 'fn_governance_policy($1, $2::text::integer)', [
       tenantRead(this.#host, options) ?? 'default',
       version === undefined ? null : String(version),

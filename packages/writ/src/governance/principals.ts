@@ -11,26 +11,26 @@ export interface NewPrincipal {
   readonly id: string;
   readonly kind: 'person' | 'service' | 'agent';
   /** Of an agent: for whom it acts. */
-  readonly onBehalfOf?: string;
-  readonly rights?: readonly Right[];
+  readonly onBehalfOf?: string | undefined;
+  readonly rights?: readonly Right[] | undefined;
   /**
    * What it may have done by a governor: names that the actions of policies require. None unless
    * given.
    */
-  readonly permissions?: readonly string[];
+  readonly permissions?: readonly string[] | undefined;
   /** In one tenant only; in every one unless given. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** What `newKey` made, where it has to be kept before it is valid; otherwise one is made here. */
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 export interface PrincipalChange {
-  readonly rights?: readonly Right[];
+  readonly rights?: readonly Right[] | undefined;
   /** All of them from now on. */
-  readonly permissions?: readonly string[];
+  readonly permissions?: readonly string[] | undefined;
   /** What `newKey` made: the one before is no longer valid. */
-  readonly key?: string;
-  readonly disabled?: boolean;
+  readonly key?: string | undefined;
+  readonly disabled?: boolean | undefined;
 }
 
 /** A principal, as the view `principal` has it. */
@@ -57,7 +57,7 @@ export class Principals {
 
   /** Principals by name; of a tenant: those that may act in it. */
   list(
-    filter: Reading & PageOptions & { readonly kind?: NewPrincipal['kind'] } = {},
+    filter: Reading & PageOptions & { readonly kind?: NewPrincipal['kind'] | undefined } = {},
   ): Promise<Page<KnownPrincipal>> {
     return readPage<KnownPrincipal>(
       this.#host.db,

@@ -14,10 +14,10 @@ export interface NewGovernanceSignal {
    * What kind of signal it is; MANUAL unless given. A new one takes the place of that of the same
    * scope and type.
    */
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** Until when it stands; until another takes its place unless given. */
-  readonly until?: Date;
-  readonly constraints?: Readonly<Record<string, unknown>>;
+  readonly until?: Date | undefined;
+  readonly constraints?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A signal, as the view `governance_signals` has it. */
@@ -65,7 +65,11 @@ export class GovernanceSignals {
 
   /** Those that stand, by tenant, scope and type; with `all`, every one, the newest first. */
   list(
-    filter: Reading & PageOptions & { readonly scope?: string; readonly all?: boolean } = {},
+    filter: Reading &
+      PageOptions & {
+        readonly scope?: string | undefined;
+        readonly all?: boolean | undefined;
+      } = {},
   ): Promise<Page<GovernanceSignal>> {
     const { all, scope } = filter;
     return readPage<GovernanceSignal>(

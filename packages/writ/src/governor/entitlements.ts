@@ -8,16 +8,16 @@ import type { Governors, GovernorsHost } from './governors.js';
 import type { TenantEntitlement } from './rows.js';
 
 export interface EntitlementChange {
-  readonly entitlementId?: string;
-  readonly status?: EntitlementStatus;
-  readonly tier?: 'free' | 'starter' | 'professional' | 'enterprise';
+  readonly entitlementId?: string | undefined;
+  readonly status?: EntitlementStatus | undefined;
+  readonly tier?: 'free' | 'starter' | 'professional' | 'enterprise' | undefined;
   /** Actions per UTC month; null: without limit; that of the tier unless given. */
-  readonly quota?: number | null;
-  readonly expiresAt?: Date | string | null;
+  readonly quota?: number | null | undefined;
+  readonly expiresAt?: Date | string | null | undefined;
   /**
    * When it was told, by the clock of the sender: what was told before that is not taken any more.
    */
-  readonly toldAt?: Date | string;
+  readonly toldAt?: Date | string | undefined;
 }
 
 const columns = `e.tenant_id, e.entitlement_id, e.status, e.tier, e.quota_limit, e.quota_used,
@@ -36,7 +36,9 @@ export class Entitlements {
   list({
     status,
     ...page
-  }: { readonly status?: EntitlementStatus } & PageOptions = {}): Promise<Page<TenantEntitlement>> {
+  }: { readonly status?: EntitlementStatus | undefined } & PageOptions = {}): Promise<
+    Page<TenantEntitlement>
+  > {
     return readPage(
       this.#host.db,
       {
@@ -51,7 +53,7 @@ export class Entitlements {
   }
 
   /** What a tenant is entitled to. */
-  async get(options: { readonly tenant?: string } = {}): Promise<TenantEntitlement> {
+  async get(options: { readonly tenant?: string | undefined } = {}): Promise<TenantEntitlement> {
     const tenant = this.#governors.tenantOf(options);
     const [row] = await readJson<TenantEntitlement>(
       this.#host.db,

@@ -64,17 +64,17 @@ export interface SentSignal {
 export interface AskedAction {
   readonly type: string;
   /** Those of the policy unless given. */
-  readonly parameters?: Parameters;
+  readonly parameters?: Parameters | undefined;
   /** A UUID; the same id again asks for nothing new. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 export interface ReceiptFilter {
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** Only what has a higher number. */
-  readonly beyond?: number;
+  readonly beyond?: number | undefined;
   /** Newest first unless given. */
-  readonly order?: 'asc' | 'desc';
+  readonly order?: 'asc' | 'desc' | undefined;
 }
 
 const eventColumns = `e.event_seq, e.at, e.kind, e.from_state, e.state, e.mail_seq, e.arrived_at,
@@ -91,8 +91,8 @@ export interface GovernorsHost extends ActingHost {
 
 export interface DriveOptions extends Pick<DriverHost, 'twicePercent' | 'decide'> {
   /** Who says what principals may do; what their permissions name unless given. */
-  readonly authorizer?: Authorizer;
-  readonly onError?: (error: unknown) => void;
+  readonly authorizer?: Authorizer | undefined;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 type TakenAnswer = {
@@ -211,9 +211,10 @@ export class Governors {
     tenant,
     state,
     ...page
-  }: { readonly tenant?: string; readonly state?: State } & PageOptions = {}): Promise<
-    Page<Governor>
-  > {
+  }: {
+    readonly tenant?: string | undefined;
+    readonly state?: State | undefined;
+  } & PageOptions = {}): Promise<Page<Governor>> {
     return readPage(
       this.#host.db,
       {
@@ -234,7 +235,10 @@ export class Governors {
   }
 
   /** A governor as it stands, with its policy, its entitlement, and what keeps it from acting. */
-  async get(sku = 'default', options: { readonly tenant?: string } = {}): Promise<GovernorDetails> {
+  async get(
+    sku = 'default',
+    options: { readonly tenant?: string | undefined } = {},
+  ): Promise<GovernorDetails> {
     const tenant = this.tenantOf(options);
     const [row] = await readJson<
       Governor & {
@@ -317,7 +321,7 @@ export class Governors {
    */
   async actions(
     sku = 'default',
-    { tenant: given, ...page }: { readonly tenant?: string } & PageOptions = {},
+    { tenant: given, ...page }: { readonly tenant?: string | undefined } & PageOptions = {},
   ): Promise<Page<HandledEvent>> {
     const { governor_id } = await this.#counts({ tenant: this.tenantOf({ tenant: given }), sku });
     return readPage<HandledEvent>(
@@ -345,7 +349,11 @@ export class Governors {
       beyond,
       signal,
       ...options
-    }: { readonly tenant?: string; readonly beyond?: number; readonly signal?: AbortSignal } = {},
+    }: {
+      readonly tenant?: string | undefined;
+      readonly beyond?: number | undefined;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
   ): AsyncGenerator<Receipt, void, void> {
     const name = { tenant: this.tenantOf(options), sku };
     let last = beyond ?? (await this.#counts(name)).receipts;
@@ -641,7 +649,7 @@ export class GovernorHandle {
   /** Publishes the next version of its policy and answers its number. */
   async publish(
     policy: GovernorPolicy,
-    options: As & { readonly shadow?: boolean } = {},
+    options: As & { readonly shadow?: boolean | undefined } = {},
   ): Promise<number> {
     const { policies } = this.#governors;
     return (await policies.publish(this.name.sku, policy, { ...options, ...this.#at })).version;
@@ -660,7 +668,7 @@ export class GovernorHandle {
   async act(
     type: string,
     parameters: Parameters = {},
-    { id, ...options }: As & { readonly id?: string } = {},
+    { id, ...options }: As & { readonly id?: string | undefined } = {},
   ): Promise<string> {
     const asked = { type, parameters, ...(id !== undefined && { id }) };
     const { action_id } = await this.#governors.act(this.name.sku, asked, {

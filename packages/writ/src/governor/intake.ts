@@ -21,7 +21,7 @@ export interface GovernorName {
 export type Signalled = { readonly arrival_seq: number; readonly duplicate?: true } & (
   | { readonly status: 'decided'; readonly receipt: Receipt }
   /** Not decided within a tenth of a second; buffered: its tenant sends more than is taken in. */
-  | { readonly status: 'accepted' | 'buffered'; readonly retry_after?: number }
+  | { readonly status: 'accepted' | 'buffered'; readonly retry_after?: number | undefined }
 );
 
 /** What a catalogue says of an entitlement. Times are milliseconds since 1970. */

@@ -16,9 +16,9 @@ import { readWindow } from './window.js';
 
 export interface Publishing extends In {
   /** It decides and writes receipts, and acts on nothing. */
-  readonly shadow?: boolean;
+  readonly shadow?: boolean | undefined;
   /** The newest version that the caller knows, 0 for none; another one refuses the call. */
-  readonly version?: number;
+  readonly version?: number | undefined;
 }
 
 export interface PolicyPreview {
@@ -50,7 +50,7 @@ export class Policies {
   /** The versions of a governor's policy, the newest first. */
   async list(
     sku: string,
-    { tenant, ...page }: { readonly tenant?: string } & PageOptions = {},
+    { tenant, ...page }: { readonly tenant?: string | undefined } & PageOptions = {},
   ): Promise<Page<PublishedVersion>> {
     const { id } = await this.#governors.find({
       tenant: this.#governors.tenantOf({ tenant }),
@@ -74,7 +74,10 @@ export class Policies {
   /** The newest version of a governor's policy, or an older one. */
   async get(
     sku: string,
-    { version, tenant }: { readonly version?: number; readonly tenant?: string } = {},
+    {
+      version,
+      tenant,
+    }: { readonly version?: number | undefined; readonly tenant?: string | undefined } = {},
   ): Promise<PublishedVersion> {
     const { id } = await this.#governors.find({
       tenant: this.#governors.tenantOf({ tenant }),
@@ -95,7 +98,10 @@ export class Policies {
   async preview(
     sku: string,
     policy: unknown,
-    { shadow = false, tenant: given }: { readonly shadow?: boolean; readonly tenant?: string } = {},
+    {
+      shadow = false,
+      tenant: given,
+    }: { readonly shadow?: boolean | undefined; readonly tenant?: string | undefined } = {},
   ): Promise<PolicyPreview> {
     const { document, hash } = this.check(policy);
     const tenant = this.#governors.tenantOf({ tenant: given });
@@ -147,7 +153,7 @@ export class Policies {
    */
   async withdraw(
     sku: string,
-    options: In & { readonly version?: number } = {},
+    options: In & { readonly version?: number | undefined } = {},
   ): Promise<{ readonly version: number; readonly duplicate?: true }> {
     const { policy_id } = await this.get(sku, options.tenant ? { tenant: options.tenant } : {});
     return this.#publish(sku, policy_id, null, '0'.repeat(64), false, options);
@@ -161,7 +167,7 @@ export class Policies {
     sku: string,
     type: string,
     asked: Parameters = {},
-    options: { readonly tenant?: string } = {},
+    options: { readonly tenant?: string | undefined } = {},
   ): Promise<Parameters> {
     const { document } = await this.get(sku, options);
     const rule =

@@ -20,10 +20,10 @@ export interface Alert {
 }
 
 export interface AlertFilter extends PageOptions {
-  readonly tenant?: string;
-  readonly code?: string;
+  readonly tenant?: string | undefined;
+  readonly code?: string | undefined;
   /** Cleared ones, too. */
-  readonly all?: boolean;
+  readonly all?: boolean | undefined;
 }
 
 export interface ClearedAlert extends Pick<Alert, 'alertId' | 'code' | 'subject'> {

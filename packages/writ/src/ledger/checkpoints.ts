@@ -44,7 +44,7 @@ export interface CheckpointOptions {
   readonly places: readonly Place[];
   readonly actor: string;
   /** Keys of earlier checkpoints, when the places may still hold one. */
-  readonly trusted?: readonly VerifierKey[];
+  readonly trusted?: readonly VerifierKey[] | undefined;
 }
 
 /**

@@ -102,7 +102,9 @@ export class Ledger {
   }
 
   /** The log of the deployment, then the largest first. */
-  logs(options: PageOptions & { readonly tenant?: string } = {}): Promise<Page<ListedLog>> {
+  logs(
+    options: PageOptions & { readonly tenant?: string | undefined } = {},
+  ): Promise<Page<ListedLog>> {
     return readPage<ListedLog>(
       this.#db,
       {
@@ -125,7 +127,7 @@ export class Ledger {
 
   /** Signed checkpoints, the newest first. */
   checkpoints(
-    options: PageOptions & { readonly log?: string } = {},
+    options: PageOptions & { readonly log?: string | undefined } = {},
   ): Promise<Page<ListedCheckpoint>> {
     return readPage<ListedCheckpoint>(
       this.#db,
@@ -145,7 +147,10 @@ export class Ledger {
     return listReceipts(this.#db, { ...filter, ...(tenant !== undefined && { tenant }) });
   }
 
-  receipt(receiptId: string, options: { readonly tenant?: string } = {}): Promise<ListedReceipt> {
+  receipt(
+    receiptId: string,
+    options: { readonly tenant?: string | undefined } = {},
+  ): Promise<ListedReceipt> {
     return readReceipt(this.#db, receiptId, tenantOf(this.#host, options));
   }
 
@@ -184,7 +189,9 @@ export class Ledger {
   }
 
   /** The reader of this database as an export; `verify` and `export` go by it. */
-  reader(options: { readonly events?: boolean; readonly archive?: string } = {}): DatabaseReader {
+  reader(
+    options: { readonly events?: boolean | undefined; readonly archive?: string | undefined } = {},
+  ): DatabaseReader {
     return new DatabaseReader(this.#db, {
       events: options.events ?? true,
       ...(options.archive !== undefined && { archive: folderReader(options.archive) }),

@@ -73,7 +73,7 @@ export interface ProvenGrowth extends Omit<ProvenReceipt, 'receipt' | 'index'> {
 
 export interface ProofOptions {
   readonly keys: readonly string[];
-  readonly sha256?: Sha256;
+  readonly sha256?: Sha256 | undefined;
 }
 
 export interface ProvenReceipt {

@@ -50,9 +50,9 @@ const ahead = 16;
 
 export interface ReaderOptions {
   /** Whether sealed events, and those of governors, belong to it. */
-  readonly events?: boolean;
+  readonly events?: boolean | undefined;
   /** An export that may have what has been dropped here since. */
-  readonly archive?: Reader;
+  readonly archive?: Reader | undefined;
 }
 
 export class DatabaseReader {

@@ -14,16 +14,16 @@ export interface ListedReceipt {
 }
 
 export interface ReceiptFilter extends PageOptions {
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** A stream of the tenant, such as `governor:SKU` or `contract:ID`. */
-  readonly subject?: string;
+  readonly subject?: string | undefined;
   /** Who acted or was refused: `by` or `principal` in the context. */
-  readonly person?: string;
-  readonly reason?: string;
+  readonly person?: string | undefined;
+  readonly reason?: string | undefined;
   /** Only receipts of this time or later, in ISO 8601. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Only receipts before this time. */
-  readonly until?: string;
+  readonly until?: string | undefined;
 }
 
 /** A page looks at so many receipts at most: no index leads to what a context says. */

@@ -12,16 +12,16 @@ export interface DestinationSettings extends Acting {
    * Types of events; one that ends with * is the beginning of types. Everything about runs, and
    * alerts, unless given.
    */
-  readonly types?: readonly string[];
+  readonly types?: readonly string[] | undefined;
   /** Told of this tenant's events only. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /**
    * Where it is: for a webhook `url` and `secrets`, the names of its secrets; for NATS `servers`,
    * `stream`, `prefix`. Never a secret.
    */
   readonly config: Readonly<Record<string, unknown>>;
   /** Told also of what has happened since then, as far as it is still recorded. */
-  readonly since?: Date | string;
+  readonly since?: Date | string | undefined;
 }
 
 export interface ListedDestination {
@@ -66,9 +66,9 @@ export interface Delivery {
 
 export interface RedeliverOptions extends Acting {
   /** These dead letters; all that it has unless `events` or `since` is given. */
-  readonly events?: readonly string[];
+  readonly events?: readonly string[] | undefined;
   /** Everything that has happened since then, accepted or not, with the same ids. */
-  readonly since?: Date | string;
+  readonly since?: Date | string | undefined;
 }
 
 /** How many events of a type. */
@@ -107,7 +107,7 @@ export class Destinations {
   }
 
   /** Tells it nothing until it is resumed. Nothing is lost, because the record is kept for it. */
-  pause(name: string, { note, ...options }: Acting & { readonly note?: string } = {}) {
+  pause(name: string, { note, ...options }: Acting & { readonly note?: string | undefined } = {}) {
     return this.#set(name, 'paused', note, options);
   }
 
@@ -179,7 +179,10 @@ export class Destinations {
     return this.#read(undefined, options.bus, options);
   }
 
-  async get(name: string, options: { readonly tenant?: string } = {}): Promise<ListedDestination> {
+  async get(
+    name: string,
+    options: { readonly tenant?: string | undefined } = {},
+  ): Promise<ListedDestination> {
     const [found] = (await this.#read(name, undefined, { ...options, limit: 1 })).items;
     if (!found) throw new WritRefusal('destination_not_found', name);
     return found;
@@ -188,7 +191,7 @@ export class Destinations {
   #read(
     name: string | undefined,
     bus: string | undefined,
-    options: PageOptions & { readonly tenant?: string },
+    options: PageOptions & { readonly tenant?: string | undefined },
   ): Promise<Page<ListedDestination>> {
     return readPage<ListedDestination>(
       this.#host.db,
@@ -211,7 +214,7 @@ export class Destinations {
   /** Events that it will not be told of unless somebody has them redelivered; the oldest first. */
   deadLetters(
     name: string,
-    options: PageOptions & { readonly tenant?: string } = {},
+    options: PageOptions & { readonly tenant?: string | undefined } = {},
   ): Promise<Page<DeadLetter>> {
     return readPage<DeadLetter>(
       this.#host.db,
@@ -237,7 +240,10 @@ export class Destinations {
   /** What was sent to it and what it answered, the newest first. */
   deliveries(
     name: string,
-    options: PageOptions & { readonly tenant?: string; readonly failed?: boolean } = {},
+    options: PageOptions & {
+      readonly tenant?: string | undefined;
+      readonly failed?: boolean | undefined;
+    } = {},
   ): Promise<Page<Delivery>> {
     return readPage<Delivery>(
       this.#host.db,

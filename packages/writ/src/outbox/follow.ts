@@ -15,20 +15,20 @@ export interface FollowOptions {
    * Types of events; one that ends with * is the beginning of types. Everything about runs, and
    * alerts, unless given.
    */
-  readonly types?: readonly string[];
-  readonly tenant?: string;
+  readonly types?: readonly string[] | undefined;
+  readonly tenant?: string | undefined;
   /**
    * A position that an event came with: begins behind it. From now on unless given; `beginning`:
    * with the oldest that is recorded.
    */
-  readonly after?: string;
-  readonly signal?: AbortSignal;
+  readonly after?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Ends when there is nothing more, instead of waiting for it. */
-  readonly untilNow?: boolean;
+  readonly untilNow?: boolean | undefined;
   /** Told the position that the stream begins at, before any event. */
-  readonly onBegin?: (position: string) => void;
+  readonly onBegin?: ((position: string) => void) | undefined;
   /** Told when the database cannot be reached; the stream goes on by itself when it can. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 export interface Followed {

@@ -30,14 +30,14 @@ export type BusMaker = (destination: Destination) => Bus | Promise<Bus>;
 
 export interface RelayOptions {
   readonly buses: Readonly<Record<string, BusMaker>>;
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Destinations that are told something at the same time; 4 unless given. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Calls of gates whose events are sent in one turn; 200 unless given. */
-  readonly batch?: number;
-  readonly onError?: (error: unknown) => void;
+  readonly batch?: number | undefined;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** What became of each call of a destination. */
-  readonly onTold?: (told: Told) => void;
+  readonly onTold?: ((told: Told) => void) | undefined;
 }
 
 export interface Told {

@@ -25,14 +25,14 @@ export interface EnqueueOptions {
    * As in every acting call, and the job's key unless one is given: another input under it is
    * refused (`once_conflict`).
    */
-  readonly once?: string;
+  readonly once?: string | undefined;
   /** Not before this much time has passed, or not before that moment. */
   readonly delay?: Duration | Date;
   /** Cancelled when no worker has begun by then; aborted when one has. */
   readonly deadline?: Duration | Date;
   /** Higher first; 0 unless given, −32768 to 32767. */
   readonly priority?: number;
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   readonly attempts?: number;
   /** Labels for people and dashboards. Not data: the input is. */
   readonly labels?: Record<string, unknown>;

@@ -79,12 +79,12 @@ const listed = [
 export type ListedJob = Pick<Job, (typeof listed)[number]>;
 
 export interface JobFilter extends PageOptions {
-  readonly status?: JobState;
-  readonly kind?: string;
-  readonly tenant?: string;
-  readonly correlationId?: string;
+  readonly status?: JobState | undefined;
+  readonly kind?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly correlationId?: string | undefined;
   /** Id of a workflow; its jobs come in the order in which they were enqueued. */
-  readonly workflow?: string;
+  readonly workflow?: string | undefined;
 }
 
 /** One attempt at a job. */
@@ -262,7 +262,7 @@ export class Jobs {
     return row ? String(row.id) : undefined;
   }
 
-  async get(id: string, options: { readonly tenant?: string } = {}): Promise<Job> {
+  async get(id: string, options: { readonly tenant?: string | undefined } = {}): Promise<Job> {
     const job = isUuid(id)
       ? await this.#one<Job>('writ.job_queue', 'job_id', id, options)
       : undefined;
@@ -274,7 +274,7 @@ export class Jobs {
     view: string,
     column: string,
     id: string,
-    options: { readonly tenant?: string },
+    options: { readonly tenant?: string | undefined },
   ): Promise<Row | undefined> {
     const { items } = await readPage<Row>(
       this.#host.db,
@@ -295,7 +295,7 @@ export class Jobs {
   /** The attempts at a job, in order. */
   async executions(
     id: string,
-    options: PageOptions & { readonly tenant?: string } = {},
+    options: PageOptions & { readonly tenant?: string | undefined } = {},
   ): Promise<Page<Execution>> {
     if (!isUuid(id)) throw new WritRefusal('job_not_found', id);
     return readPage<Execution>(
@@ -319,16 +319,20 @@ export class Jobs {
   }
 
   /** The facts about a job, in order. */
-  events(id: string, options: { readonly tenant?: string } = {}): Promise<JobEvent[]> {
+  events(id: string, options: { readonly tenant?: string | undefined } = {}): Promise<JobEvent[]> {
     return this.#ask<JobEvent[]>('fn_job_events', id, options);
   }
 
   /** The input and the result of a job, for logins that may read them. */
-  payload(id: string, options: { readonly tenant?: string } = {}): Promise<JobPayload> {
+  payload(id: string, options: { readonly tenant?: string | undefined } = {}): Promise<JobPayload> {
     return this.#ask<JobPayload>('fn_job_payload', id, options);
   }
 
-  #ask<Answer>(name: string, id: string, options: { readonly tenant?: string }): Promise<Answer> {
+  #ask<Answer>(
+    name: string,
+    id: string,
+    options: { readonly tenant?: string | undefined },
+  ): Promise<Answer> {
     if (!isUuid(id)) throw new WritRefusal('job_not_found', id);
     return gate<Answer>(this.#host.db, `${name}($1, $2)`, [
       id,
@@ -337,7 +341,10 @@ export class Jobs {
   }
 
   /** A workflow. `list({ workflow })` has its jobs. */
-  async workflow(id: string, options: { readonly tenant?: string } = {}): Promise<JobWorkflow> {
+  async workflow(
+    id: string,
+    options: { readonly tenant?: string | undefined } = {},
+  ): Promise<JobWorkflow> {
     const workflow = isUuid(id)
       ? await this.#one<JobWorkflow>('writ.job_workflow', 'workflow_id', id, options)
       : undefined;
@@ -346,7 +353,7 @@ export class Jobs {
   }
 
   /** The backlog, running jobs, dead letters and workers, of some kinds or of all. */
-  health({ kinds }: { readonly kinds?: readonly string[] } = {}): Promise<QueueHealth> {
+  health({ kinds }: { readonly kinds?: readonly string[] | undefined } = {}): Promise<QueueHealth> {
     return kinds
       ? gate(this.#host.db, 'fn_job_queue_health($1::text::text[])', [
           `{${kinds.map((kind) => JSON.stringify(kind)).join(',')}}`,
@@ -362,8 +369,11 @@ export class Jobs {
   /** Resolves when the job has ended, with its result if this login may read it. */
   async finished(
     id: string,
-    { timeoutMs, ...options }: { readonly timeoutMs?: number; readonly tenant?: string } = {},
-  ): Promise<Job & { readonly result?: unknown }> {
+    {
+      timeoutMs,
+      ...options
+    }: { readonly timeoutMs?: number | undefined; readonly tenant?: string | undefined } = {},
+  ): Promise<Job & { readonly result?: unknown | undefined }> {
     await this.get(id, options);
     await this.#waiters.ended(id.toLowerCase(), timeoutMs);
     const job = await this.get(id, options);
@@ -380,7 +390,7 @@ export class Jobs {
   /** Cancels a job: at once when no worker holds it, by request when one does. */
   async cancel(
     id: string,
-    { reason, ...options }: Acting & { readonly reason?: string } = {},
+    { reason, ...options }: Acting & { readonly reason?: string | undefined } = {},
   ): Promise<CancelledJob> {
     if (!isUuid(id)) throw new WritRefusal('job_not_found', id);
     refuseSecrets(reason, 'the reason');

@@ -36,9 +36,9 @@ export interface QueueReading extends QueueHealth {
 }
 
 export interface WatchOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Ends after so long, with a last reading. */
-  readonly forMs?: number;
+  readonly forMs?: number | undefined;
 }
 
 /** Where a reading ended, and so where the next begins. */

@@ -60,7 +60,9 @@ export class Workers {
   }
 
   /** Tenants' shares of the workers. A tenant that is not listed has weight 1. */
-  weights(options: PageOptions & { readonly tenant?: string } = {}): Promise<Page<TenantWeight>> {
+  weights(
+    options: PageOptions & { readonly tenant?: string | undefined } = {},
+  ): Promise<Page<TenantWeight>> {
     return readPage<TenantWeight>(
       this.#host.db,
       {

@@ -53,12 +53,12 @@ export function eventOf(runId: string, row: CompactEvent, planVersion: string): 
 /** Which events of a log. A page has 1,000 unless `limit` says otherwise. */
 export interface EventsOptions extends PageOptions {
   /** Only events after this number. */
-  readonly afterSeq?: number;
+  readonly afterSeq?: number | undefined;
   /** The oldest first unless given. */
-  readonly order?: 'asc' | 'desc';
-  readonly step?: string;
-  readonly types?: readonly string[];
-  readonly tenant?: string;
+  readonly order?: 'asc' | 'desc' | undefined;
+  readonly step?: string | undefined;
+  readonly types?: readonly string[] | undefined;
+  readonly tenant?: string | undefined;
 }
 
 /** A run as its own row has it. */
@@ -113,7 +113,10 @@ const eventIn = (runId: string, planVersion: string, { event, signal }: CompactR
 export async function readEvents(
   db: Queryable,
   runId: string,
-  { afterSeq = 0, limit = 1000 }: { readonly afterSeq?: number; readonly limit?: number } = {},
+  {
+    afterSeq = 0,
+    limit = 1000,
+  }: { readonly afterSeq?: number | undefined; readonly limit?: number | undefined } = {},
 ): Promise<RunEvent[]> {
   const { planVersion } = await readRun(db, runId);
   const rows = await readJson<CompactRow>(

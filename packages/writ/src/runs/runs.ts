@@ -50,30 +50,30 @@ export interface StartOptions {
    * The same request is the same run: a start that is repeated, by anybody, answers the run that is
    * there.
    */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /**
    * As in every acting call, and the requestId unless one is given: another input under it is
    * refused (`once_conflict`).
    */
-  readonly once?: string;
-  readonly tenant?: string;
-  readonly project?: string;
-  readonly environment?: string;
-  readonly priority?: number;
+  readonly once?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly project?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly priority?: number | undefined;
   /** A UUIDv7; made here unless given. */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
   /**
    * Who executes the steps; `native`, this database, unless given. Of another engine, events come
    * by `append`.
    */
-  readonly engine?: 'native' | 'external';
+  readonly engine?: 'native' | 'external' | undefined;
   /**
    * Of an external engine: how it finds the run again, if that is known already. Otherwise its
    * RunStarted says so.
    */
-  readonly engineRunRef?: Readonly<Record<string, unknown>>;
+  readonly engineRunRef?: Readonly<Record<string, unknown>> | undefined;
   /** A transaction of yours: the run starts when it commits. */
-  readonly db?: AnyConnection;
+  readonly db?: AnyConnection | undefined;
 }
 
 export interface AdmissionRule {
@@ -84,9 +84,9 @@ export interface AdmissionRule {
   readonly policy: 'REJECT' | 'QUEUE' | 'DELAY';
   readonly maxRunning: number;
   /** So many wait; more are refused. 10,000 unless given. */
-  readonly maxPending?: number;
+  readonly maxPending?: number | undefined;
   /** One second unless given. */
-  readonly delayMs?: number;
+  readonly delayMs?: number | undefined;
 }
 
 /**
@@ -103,19 +103,19 @@ export interface RunHandle {
   /** The request had been made before. */
   readonly duplicate: boolean;
   /** The snapshot of the run when it has ended. */
-  finished(options?: { readonly timeoutMs?: number }): Promise<RunSnapshot>;
+  finished(options?: { readonly timeoutMs?: number | undefined }): Promise<RunSnapshot>;
 }
 
 export interface RunFilter extends PageOptions {
-  readonly tenant?: string;
-  readonly status?: RunState;
-  readonly plan?: string;
+  readonly tenant?: string | undefined;
+  readonly status?: RunState | undefined;
+  readonly plan?: string | undefined;
   /** Only runs that were started at or after this time, in ISO 8601. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Only runs that were started before this time. */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Only runs that were started before this one. */
-  readonly before?: string;
+  readonly before?: string | undefined;
 }
 
 /** The job of a step that runs: how often it was tried, and the error of the last try. */
@@ -239,7 +239,7 @@ interface Started {
 
 /** Whose run it has to be; the connection's tenant unless given. */
 interface OfTenant {
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
 }
 
 const pauses = { first: 250, longest: 1_000 };
@@ -379,7 +379,7 @@ export class Runs {
    */
   async finished(
     runId: string,
-    { timeoutMs }: { readonly timeoutMs?: number } = {},
+    { timeoutMs }: { readonly timeoutMs?: number | undefined } = {},
   ): Promise<RunSnapshot> {
     await this.#waiters.ended(runId, timeoutMs);
     return this.snapshot(runId);
@@ -415,7 +415,10 @@ export class Runs {
       afterSeq = 0,
       signal,
       ...options
-    }: OfTenant & { readonly afterSeq?: number; readonly signal?: AbortSignal } = {},
+    }: OfTenant & {
+      readonly afterSeq?: number | undefined;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
   ): AsyncGenerator<RunEvent> {
     const { first, longest } = pauses;
     let snapshot = emptySnapshot(runId);
@@ -591,7 +594,7 @@ export class Runs {
   async signal(
     runId: string,
     signal: RunSignal,
-    options: Acting & { readonly as?: string } = {},
+    options: Acting & { readonly as?: string | undefined } = {},
   ): Promise<SignalAnswer> {
     const { db, authorize } = this.#host;
     const { as: principal = actorOf(this.#host, options) } = options;
@@ -666,7 +669,7 @@ export class Runs {
     event: string,
     payload?: unknown,
     options: Acting & {
-      readonly id?: string;
+      readonly id?: string | undefined;
       readonly as?: string;
       readonly plan?: Plan<never>;
     } = {},
@@ -708,7 +711,7 @@ export class Runs {
   append(
     runId: string,
     event: AppendedEvent,
-    options: { readonly tenant?: string } = {},
+    options: { readonly tenant?: string | undefined } = {},
   ): Promise<Appended | Spooled> {
     return this.#host.calling(() => this.#appends.append(runId, event, options.tenant ?? null));
   }

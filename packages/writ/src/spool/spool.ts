@@ -32,7 +32,7 @@ import { anchor, lineOf, readLines, type SpoolEntry } from './entry.js';
 
 export interface SpoolOptions {
   /** What the folder may hold; 64 MB unless given. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 /** Why something will never be taken. */
