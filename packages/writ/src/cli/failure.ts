@@ -80,7 +80,12 @@ const unavailable = [
   'embedded_unavailable',
   'dev_record_untrusted',
 ];
-const usage = ['invalid_argument', 'invalid_duration'];
+const usage = [
+  'invalid_argument',
+  'invalid_duration',
+  'invalid_secrets_place',
+  'vault_not_configured',
+];
 
 export function explain(thrown: unknown): Explanation {
   const error = asWritError(fromDatabase(thrown));

@@ -6,22 +6,24 @@ export function textOf(path: string, what: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT')
-      throw wrongUsage(
-        `There is no ${what} at ${path}.`,
-        'Check the path; it is taken from the current folder.',
-      );
-    throw new Failure(
-      exitCodes.failed,
-      'unreadable_file',
-      `${path} cannot be read: ${code}.`,
-      'Check what it is, and who may read it.',
-      {
-        cause: error,
-      },
-    );
+    throw unreadable(path, what, error);
   }
+}
+
+export function unreadable(path: string, what: string, error: unknown): Failure {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT')
+    return wrongUsage(
+      `There is no ${what} at ${path}.`,
+      'Check the path; it is taken from the current folder.',
+    );
+  return new Failure(
+    exitCodes.failed,
+    'unreadable_file',
+    `${path} cannot be read: ${code}.`,
+    'Check what it is, and who may read it.',
+    { cause: error },
+  );
 }
 
 export const unwritable = (path: string, error: unknown): Failure =>

@@ -4,11 +4,11 @@
 import type { ConnectOptions } from '../connect-options.js';
 import { describeTarget } from '../database/address.js';
 import { fromDatabase, WritError, WritRefusal } from '../errors/index.js';
+import { secretsAt } from '../secrets/places.js';
 import { Writ } from '../writ.js';
 import { actor, connectionString } from './connection.js';
 import { exitCodes, Failure } from './failure.js';
 import { keyOf, noKey } from './governance/session.js';
-import { secretsAt } from './secret-places.js';
 
 /** Options that the connection of a command follows. */
 interface ConnectionOptions {
@@ -26,7 +26,7 @@ export async function withWrit<T>(
   { acts = false, connect = {} }: { acts?: boolean; connect?: Partial<ConnectOptions> } = {},
 ): Promise<T> {
   const { databaseUrl, keyFile, secrets, actor: by, listenUrl } = options as ConnectionOptions;
-  const key = acts ? keyOf({ ...(keyFile !== undefined && { keyFile }) }) : undefined;
+  const key = acts ? keyOf({ keyFile }) : undefined;
   const url = connectionString(databaseUrl);
   const writ = await Writ.connect({
     connectionString: url,
@@ -34,8 +34,8 @@ export async function withWrit<T>(
     connectTimeout: '10s',
     applicationName: 'writ cli',
     actor: actor(by),
-    ...(listenUrl !== undefined && { listenConnectionString: listenUrl }),
-    ...(key !== undefined && { key }),
+    listenConnectionString: listenUrl,
+    key,
     ...(secrets !== undefined && { secrets: secretsAt(secrets) }),
     ...connect,
   } as ConnectOptions).catch((error) => {

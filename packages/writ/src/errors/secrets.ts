@@ -48,4 +48,17 @@ export const secrets = {
     status: 500,
     retryable: false,
   },
+  invalid_secrets_place: {
+    message: 'This does not say where secrets are.',
+    remedy: 'Write env, env:PREFIX, file:FOLDER or vault:MOUNT/PATH.',
+    status: 400,
+    retryable: false,
+  },
+  vault_not_configured: {
+    message: 'Vault cannot be asked.',
+    remedy:
+      'Set VAULT_ADDR (https://vault.example:8200), and VAULT_TOKEN, or VAULT_TOKEN_FILE to a file that holds a token.',
+    status: 500,
+    retryable: false,
+  },
 } as const satisfies Record<string, Entry>;

@@ -42,7 +42,7 @@ export class Capabilities {
 
   /** Capabilities by tenant and name. */
   list(
-    filter: Reading & PageOptions & { readonly domain?: string } = {},
+    filter: Reading & PageOptions & { readonly domain?: string | undefined } = {},
   ): Promise<Page<Capability>> {
     return readPage<Capability>(
       this.#host.db,
@@ -75,8 +75,29 @@ export class Capabilities {
 
   /** Makes capabilities and configurations known. Values that exist are changed by contracts. */
   async put(items: readonly CapabilityItem[], options: In = {}): Promise<void> {
+    for (const [n, item] of items.entries()) checkItem(item, `Item ${n + 1}`);
     await put(this.#host, 'fn_capability_put', items.map(namedItem), options);
   }
+}
+
+const fields = ['capability_name', 'domain', 'lifecycle', 'monitored', 'frozen', 'disqualified'];
+const scopeFields = ['scope', 'owner_capability', 'values'];
+
+/** Refuses an item without a name, or with something that nobody reads. */
+function checkItem(item: CapabilityItem, which: string): void {
+  if (typeof item !== 'object' || item === null) throw new WritRefusal('invalid_target', which);
+  const isScope = item.scope !== undefined;
+  const allowed = isScope ? scopeFields : fields;
+  const unread = Object.entries(item).find(
+    ([key, value]) => value !== undefined && !allowed.includes(key),
+  )?.[0];
+  if (unread !== undefined)
+    throw new WritRefusal(
+      'invalid_target',
+      `${which} says ${unread}, which nobody reads. It may say ${allowed.join(', ')}.`,
+    );
+  if (!isScope && typeof item.capability_name !== 'string')
+    throw new WritRefusal('invalid_target', `${which} has no name.`);
 }
 
 /** An item with its keys in the form in which they are compared. The other names are ASCII. */

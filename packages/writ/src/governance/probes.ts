@@ -8,16 +8,18 @@ import type { Status } from './health.js';
 
 export interface ProbeOptions {
   readonly name: string;
-  readonly capability?: string;
+  readonly capability?: string | undefined;
   /** Workers ask the first three; the others wait for `report`. */
-  readonly type?: 'http' | 'sql' | 'prometheus' | 'heartbeat' | 'reported';
-  readonly config?: Readonly<Record<string, unknown>>;
-  readonly every_ms?: number;
-  readonly timeout_ms?: number;
+  readonly type?: 'http' | 'sql' | 'prometheus' | 'heartbeat' | 'reported' | undefined;
+  readonly config?: Readonly<Record<string, unknown>> | undefined;
+  readonly every_ms?: number | undefined;
+  readonly timeout_ms?: number | undefined;
 }
 
+type AllOf<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
+
 /** A probe with its last answer, as the view `probe` has it. */
-export interface Probe extends Required<ProbeOptions> {
+export interface Probe extends AllOf<ProbeOptions> {
   readonly tenant_id: string;
   readonly status: Status | null;
   readonly detail: string | null;
@@ -26,6 +28,32 @@ export interface Probe extends Required<ProbeOptions> {
   readonly due_at: string | null;
   readonly put_by: string;
   readonly put_at: string;
+}
+
+const numbers = ['below', 'above', 'warnBelow', 'warnAbove'] as const;
+
+/** What each type reads of its config; the first have to be there. */
+const configs: Readonly<
+  Record<Probe['type'], readonly [must: readonly string[], may: readonly string[]]>
+> = {
+  http: [['url'], ['expect']],
+  sql: [['query'], numbers],
+  prometheus: [['url', 'query'], numbers],
+  heartbeat: [[], []],
+  reported: [[], []],
+};
+
+/** Refuses a config without what its type needs, or with what its type does not read. */
+function checkConfig({ type, config = {} }: ProbeOptions): void {
+  if (type === undefined || !Object.hasOwn(configs, type)) return; // the gate refuses it
+  const [must, may] = configs[type];
+  const missing = must.find((name) => config[name] === undefined);
+  const unread = Object.keys(config).find((name) => ![...must, ...may].includes(name));
+  if (missing !== undefined || unread !== undefined)
+    throw new WritRefusal(
+      'invalid_probe',
+      `A probe of type ${type} ${missing ? `needs ${missing}` : `does not read ${unread}`}.`,
+    );
 }
 
 export class Probes {
@@ -37,7 +65,7 @@ export class Probes {
 
   /** Probes by tenant and name. */
   list(
-    filter: Reading & PageOptions & { readonly capability?: string } = {},
+    filter: Reading & PageOptions & { readonly capability?: string | undefined } = {},
   ): Promise<Page<Probe>> {
     return readPage<Probe>(
       this.#host.db,
@@ -70,6 +98,7 @@ export class Probes {
 
   /** Adds a probe of a capability, or changes it. */
   async put(probe: ProbeOptions, options: In = {}): Promise<void> {
+    checkConfig(probe);
     await put(this.#host, 'fn_probe_put', probe, options);
   }
 
@@ -85,7 +114,7 @@ export class Probes {
   async report(
     name: string,
     status: Status,
-    { detail, ...options }: In & { readonly detail?: string } = {},
+    { detail, ...options }: In & { readonly detail?: string | undefined } = {},
   ): Promise<void> {
     refuseSecrets(detail, 'the detail');
     await put(this.#host, 'fn_probe_report', { name, status, detail }, options);

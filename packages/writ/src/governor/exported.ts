@@ -4,6 +4,7 @@
  * its events are those that were decided on shows by the receipts, and that those are as they were
  * written by the signed log.
  */
+import { plural } from '../errors/words.js';
 import type { ReceiptContainer } from '../ledger/container.js';
 import {
   type ExportedGovernor,
@@ -13,6 +14,7 @@ import {
   headerOf,
 } from '../ledger/governor-events.js';
 import { fromUtf8 } from '../ledger/text.js';
+import type { Findings } from '../ledger/verdict.js';
 import type { Reader } from '../ledger/verification/log.js';
 import { parseManifest } from '../ledger/verification/manifest.js';
 import { type Redecided, Redecision, type RedecisionOptions } from './redecision.js';
@@ -82,6 +84,17 @@ export class ExportedEvents {
       typeof manifest === 'string' ? [] : (manifest.governors ?? []),
       options,
     );
+  }
+
+  /** A finding for each governor whose events are missing, so nobody can decide them again. */
+  addUndecided(findings: Findings): void {
+    for (const { tenant, sku, receipts } of this.#undecided.values()) {
+      const message =
+        `The events of governor ${tenant}/${sku} are missing, so nobody can decide its ${plural(receipts, 'receipt')} again. ` +
+        'Verify with the archive that has them, or export with events.';
+      const subject = `${tenant}/${sku}`;
+      findings.add('governor_events_missing', message, { log: tenant, subject });
+    }
   }
 
   /** For verifyExport. */

@@ -4,7 +4,7 @@
  * because _system tells which keys sign, which trees it records, and which restores were accepted;
  * signatures and outside checkpoints are looked at when that is known.
  */
-import { WritRefusal } from '../errors/index.js';
+import { WritError, WritRefusal } from '../errors/index.js';
 import { type ReceiptContainer, systemLog } from './container.js';
 import { portableSha256, type Sha256 } from './merkle.js';
 import {
@@ -36,15 +36,15 @@ export interface VerifyOptions {
    */
   readonly keys: readonly string[];
   /** The newest signed checkpoint that you have from outside. One of _system covers every log. */
-  readonly checkpoint?: string | OutsideCheckpoint;
+  readonly checkpoint?: string | OutsideCheckpoint | undefined;
   /** More of them. */
-  readonly checkpoints?: readonly (string | OutsideCheckpoint)[];
+  readonly checkpoints?: readonly (string | OutsideCheckpoint)[] | undefined;
   /** Findings of missing evidence that the auditor knows of: FINDING or FINDING:SUBJECT. */
-  readonly waive?: readonly string[];
+  readonly waive?: readonly string[] | undefined;
   /** A faster hash function than the portable one. */
-  readonly sha256?: Sha256;
+  readonly sha256?: Sha256 | undefined;
   /** Called after every 256 entries. */
-  readonly progress?: (progress: Progress) => void;
+  readonly progress?: ((progress: Progress) => void) | undefined;
   /**
    * Called with every receipt of every log but _system, in order, and with the entry that it stands
    * in.
@@ -56,7 +56,7 @@ export interface VerifyOptions {
     index: number,
   ) => Promise<void> | undefined;
   /** Called when every log has been walked. It may add findings of its own. */
-  readonly beforeVerdict?: (findings: Findings) => Promise<void> | void;
+  readonly beforeVerdict?: ((findings: Findings) => Promise<void> | void) | undefined;
 }
 
 export async function verifyExport(reader: Reader, options: VerifyOptions): Promise<Verdict> {
@@ -287,5 +287,29 @@ class Verification {
           `Truncation not checked for log ${log}: it agrees with no checkpoint from outside, nor does _system.`,
         );
     }
+  }
+}
+
+/**
+ * The keys that an export lists. A text that is no key is left out: then no known key has signed.
+ */
+export async function ownKeys(read: Reader): Promise<string[]> {
+  const file = await tolerant(read)('export.json');
+  let keys: unknown;
+  try {
+    keys = (JSON.parse(new TextDecoder().decode(file ?? undefined)) as { keys?: unknown })?.keys;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return (Array.isArray(keys) ? keys : []).filter((key) => typeof key === 'string' && isKey(key));
+}
+
+function isKey(text: string): boolean {
+  try {
+    parsePublicKey(text);
+    return true;
+  } catch (error) {
+    if (error instanceof WritError) return false;
+    throw error;
   }
 }

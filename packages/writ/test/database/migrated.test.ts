@@ -34,6 +34,7 @@ test('the plan is nothing', async () => {
     isOlder: false,
     roles: [],
     missingRoles: [],
+    user: expect.any(String),
   });
 });
 
@@ -53,6 +54,7 @@ test('a second time does nothing', async () => {
     objects: [],
     roles: [],
     missingRoles: [],
+    user: expect.any(String),
   });
   expect(await tables()).toEqual(before);
   expect(

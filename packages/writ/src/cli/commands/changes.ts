@@ -45,10 +45,10 @@ export function addChanges(program: Command): void {
       read: (writ, page, { options: { status, tenant, contract, executor } }) =>
         writ.changes.list({
           ...page,
-          ...(status && { status }),
-          ...(tenant !== undefined && { tenant }),
-          ...(contract !== undefined && { contract }),
-          ...(executor !== undefined && { executor }),
+          status,
+          tenant,
+          contract,
+          executor,
         }),
       none: ({ options: { status, tenant, contract, executor } }) =>
         (status ?? tenant ?? contract ?? executor)

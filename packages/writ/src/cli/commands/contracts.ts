@@ -82,9 +82,9 @@ export function addContracts(program: Command): void {
         const { proposal, types } = await readProposal(file, steps);
         writ.contracts.use(...types);
         const { id: made } = await writ.contracts.propose(proposal, {
-          ...(tenant !== undefined && { tenant }),
-          ...(draft && { draft }),
-          ...(id !== undefined && { id }),
+          tenant,
+          draft,
+          id,
         });
         return writ.contracts.get(made);
       },
@@ -232,11 +232,11 @@ export function addContracts(program: Command): void {
       read: (writ, page, { options: { status, tenant, open, proposer, template } }) =>
         writ.contracts.list({
           ...page,
-          ...(status && { status }),
-          ...(tenant !== undefined && { tenant }),
-          ...(open && { open }),
-          ...(proposer !== undefined && { proposer }),
-          ...(template !== undefined && { template }),
+          status,
+          tenant,
+          open,
+          proposer,
+          template,
         }),
       none: ({ options: { status, tenant, open, proposer, template } }) =>
         (status ?? tenant ?? open ?? proposer ?? template)

@@ -137,7 +137,7 @@ async function serve(output: Output, folder: string, given: number | undefined):
   writeFileSync(join(folder, '.gitignore'), '*\n');
   const port = given ?? lastPort(folder);
   if (port !== undefined) await assertFree(port);
-  const server = await startEmbedded({ directory: folder, ...(port !== undefined && { port }) });
+  const server = await startEmbedded({ directory: folder, port });
   const { first, release } = interruption({ alone: true });
   const file = join(folder, 'server.json');
   try {

@@ -35,7 +35,7 @@ export function addDoctor(program: Command): void {
       );
       const { ok, installed, findings } = await withWrit(
         command.optsWithGlobals(),
-        (writ) => writ.doctor.look({ ledger, ...(spool !== undefined && { spool }) }),
+        (writ) => writ.doctor.look({ ledger, spool }),
         { connect: { checkSchema: false } },
       );
       if (!installed) process.exitCode = exitCodes.unavailable;

@@ -102,7 +102,7 @@ function addTail(events: Command): void {
       read: (writ, { options: { type, ...options }, signal, output }) => {
         const following: FollowOptions = {
           ...options,
-          ...(type && { types: type }),
+          types: type,
           signal,
           onBegin: (at) => {
             last = at;
@@ -169,8 +169,8 @@ function addRedeliver(events: Command): void {
       do: async (writ, { args: [name = ''], options: { event, since: at } }) => {
         const since = at && (await timeOf(writ, at));
         const { redelivered } = await writ.destinations.redeliver(name, {
-          ...(event && { events: event }),
-          ...(since && { since }),
+          events: event,
+          since,
         });
         if (event && redelivered < event.length) {
           const some = redelivered > 0 ? ` among them: ${redelivered} are told again` : '';

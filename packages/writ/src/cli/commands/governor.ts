@@ -104,8 +104,7 @@ function addList(group: Command): void {
     ),
     {
       limit: 100,
-      read: (writ, page, { options: { tenant } }) =>
-        writ.governors.list({ ...page, ...(tenant !== undefined && { tenant }) }),
+      read: (writ, page, { options: { tenant } }) => writ.governors.list({ ...page, tenant }),
       none: ({ options: { tenant } }) =>
         tenant === undefined
           ? 'No governors yet. `writ governor policy publish FILE TENANT` makes one.'
@@ -389,7 +388,7 @@ function addPolicy(group: Command): void {
     {
       read: (writ, { args, options: { policyVersion: version } }) => {
         const { tenant, sku } = at(args);
-        return writ.governors.policies.get(sku, { tenant, ...(version && { version }) });
+        return writ.governors.policies.get(sku, { tenant, version });
       },
       print: (row, { output }) => {
         const done = row.document ? 'published' : output.style('yellow', 'withdrawn');
@@ -591,11 +590,11 @@ function addEntitlement(group: Command): void {
         const { tier, status, expires, quota: limit, id } = options;
         const now = expires instanceof Function ? (await writ.now()).getTime() : 0;
         const change = {
-          ...(tier && { tier }),
-          ...(status && { status }),
+          tier,
+          status,
           ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires(now) }),
           ...(limit !== undefined && { quota: limit === 'unlimited' ? null : limit }),
-          ...(id !== undefined && { entitlementId: id }),
+          entitlementId: id,
         };
         return writ.governors.entitlements.put(change, { tenant });
       },
@@ -650,7 +649,7 @@ function addAct(group: Command): void {
         const { tenant, sku, what: type } = atAnd(args);
         // A governor that is asked for something else refuses everything until it looks again.
         const parameters = await writ.governors.policies.allowed(sku, type, param, { tenant });
-        const asked = { type, parameters, ...(id !== undefined && { id }) };
+        const asked = { type, parameters, id };
         return writ.governors.act(sku, asked, { tenant });
       },
       data: (done, { args }) => ({

@@ -10,7 +10,7 @@ import type { Probe, ProbeOptions } from '../../governance/probes.js';
 import type { GovernanceSignal, NewGovernanceSignal } from '../../governance/signals.js';
 import { type Duration, milliseconds } from '../../queue/duration.js';
 import { duration, later, type Moment, notBlank, uuid, wholeNumber } from '../command.js';
-import { exitCodes, wrongUsage } from '../failure.js';
+import { exitCodes } from '../failure.js';
 import { withKey, withTenant } from '../governance/session.js';
 import { healthStyle } from '../governance/words.js';
 import { ago, plural, span } from '../output.js';
@@ -19,7 +19,7 @@ import { act, collect, list, show } from '../shapes.js';
 import { notOnlyDefault } from './contracts.js';
 
 type Tenant = { tenant?: string };
-const ofTenant = ({ tenant }: Tenant) => (tenant === undefined ? {} : { tenant });
+const ofTenant = ({ tenant }: Tenant) => ({ tenant });
 const since = (at: string, now: Date) => ago(new Date(at), now);
 const onlyTenant = 'only those of this tenant';
 
@@ -59,8 +59,6 @@ export function addHealth(program: Command): void {
 }
 
 type Type = NonNullable<ProbeOptions['type']>;
-const numbers = ['below', 'above', 'warnBelow', 'warnAbove'] as const;
-
 interface Config {
   readonly url?: string;
   readonly query?: string;
@@ -71,16 +69,7 @@ interface Config {
   readonly warnAbove?: number;
 }
 
-/** What each type is told; what it must be told, first. */
-const settings: Readonly<
-  Record<Type, readonly [must: readonly (keyof Config)[], may: readonly (keyof Config)[]]>
-> = {
-  http: [['url'], ['expect']],
-  sql: [['query'], numbers],
-  prometheus: [['url', 'query'], numbers],
-  heartbeat: [[], []],
-  reported: [[], []],
-};
+const probeTypes = ['http', 'sql', 'prometheus', 'heartbeat', 'reported'] as const;
 
 interface PutOptions extends Config, Tenant, Record<string, unknown> {
   readonly capability: string;
@@ -104,7 +93,7 @@ export function addProbes(program: Command): void {
         '--type <type>',
         'http, sql and prometheus are asked by workers; heartbeat and reported wait for `writ probes report`',
       )
-        .choices(Object.keys(settings))
+        .choices(probeTypes)
         .makeOptionMandatory(),
     )
     .option(
@@ -136,14 +125,18 @@ export function addProbes(program: Command): void {
   act<void, PutOptions>(put, {
     do: (writ, { args: [name = ''], options }) => {
       const { capability, type, every, timeout } = options;
+      const { url, query, expect, below, above, warnBelow, warnAbove } = options;
+      const config = { url, query, expect, below, above, warnBelow, warnAbove };
       return writ.probes.put(
         {
           name,
           capability,
           type,
-          config: configOf(type, options),
-          ...(every !== undefined && { every_ms: Math.round(milliseconds(every)) }),
-          ...(timeout !== undefined && { timeout_ms: Math.round(milliseconds(timeout)) }),
+          config: Object.fromEntries(
+            Object.entries(config).filter(([, value]) => value !== undefined),
+          ),
+          every_ms: every && Math.round(milliseconds(every)),
+          timeout_ms: timeout && Math.round(milliseconds(timeout)),
         },
         ofTenant(options),
       );
@@ -172,8 +165,8 @@ export function addProbes(program: Command): void {
     {
       do: (writ, { args: [name = '', status], options: { detail, tenant } }) =>
         writ.probes.report(name, status as Status, {
-          ...(tenant !== undefined && { tenant }),
-          ...(detail !== undefined && { detail }),
+          tenant,
+          detail,
         }),
       data: (_, { args: [name, status] }) => ({ name, status }),
       says: (_, { args: [name, status] }) => `${name} says ${status}.`,
@@ -226,27 +219,6 @@ function statusOf(text: string): Status {
   throw new InvalidArgumentError('It is HEALTHY, DEGRADED or UNHEALTHY.');
 }
 
-function configOf(type: Type, given: Config): Record<string, unknown> {
-  const [must, may] = settings[type];
-  const all = ['url', 'query', 'expect', ...numbers] as const;
-  const option = (name: string) =>
-    `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  const missing = must.find((name) => given[name] === undefined);
-  const unread = all.find(
-    (name) => given[name] !== undefined && !must.includes(name) && !may.includes(name),
-  );
-  if (missing ?? unread)
-    throw wrongUsage(
-      missing
-        ? `A probe of type ${type} needs ${option(missing)}.`
-        : `A probe of type ${type} does not read ${option(unread as string)}.`,
-      'See `writ probes put --help`.',
-    );
-  return Object.fromEntries(
-    all.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
-  );
-}
-
 export function addSignals(program: Command): void {
   const signals = program
     .command('signals')
@@ -281,7 +253,7 @@ export function addSignals(program: Command): void {
           lasts === undefined
             ? undefined
             : new Date((await writ.now()).getTime() + milliseconds(lasts));
-        const signal = { type, scope, reason, ...(until && { until }) };
+        const signal = { type, scope, reason, until };
         const id = await writ.signals.record(
           { ...signal, decision: decision as NewGovernanceSignal['decision'] },
           ofTenant(options),
@@ -300,7 +272,7 @@ export function addSignals(program: Command): void {
     {
       limit: 1_000,
       read: (writ, page, { options: { all, ...options } }) =>
-        writ.signals.list({ ...page, ...ofTenant(options), ...(all && { all }) }),
+        writ.signals.list({ ...page, ...ofTenant(options), all }),
       none: 'No signal stands.',
       columns: [
         { title: 'SCOPE', of: (signal) => signal.scope },
@@ -325,7 +297,7 @@ export function addIncidents(program: Command): void {
     {
       limit: 50,
       read: (writ, page, { options: { all, ...options } }) =>
-        writ.incidents.list({ ...page, ...ofTenant(options), ...(all && { all }) }),
+        writ.incidents.list({ ...page, ...ofTenant(options), all }),
       none: ({ options }) => (options.all ? 'No incidents.' : 'No incident is open.'),
       columns: ({ options, output }) => [
         { title: 'INCIDENT', of: ({ incidentId }) => incidentId },
@@ -415,7 +387,7 @@ export function addFreeze(program: Command): void {
       do: async (writ, { args: [reason = ''], options }) => {
         const now = (await writ.now()).getTime();
         const [from, until] = [options.from?.(now), options.until?.(now)];
-        const times = { ...(from && { from }), ...(until && { until }) };
+        const times = { from, until };
         const id = await writ.freezes.put({ reason, ...times }, ofTenant(options));
         return { id, from, until };
       },

@@ -24,7 +24,7 @@ export function addKeys(program: Command): void {
       .option('--principal <name>', 'only keys of this principal', notBlank),
     {
       read: (writ, page, { options: { principal, tenant } }) =>
-        writ.apiKeys.list({ ...page, ...(principal && { principal }), ...(tenant && { tenant }) }),
+        writ.apiKeys.list({ ...page, principal, tenant }),
       none: 'No keys. `writ keys make PRINCIPAL` makes one.',
       columns: [
         { title: 'KEY', of: ({ keyId }) => keyId },
@@ -58,9 +58,9 @@ export function addKeys(program: Command): void {
         writ.apiKeys.make({
           principal,
           expiresIn: `${days}d`,
-          ...(tenant !== undefined && { tenant }),
-          ...(right && { rights: right }),
-          ...(label !== undefined && { label }),
+          tenant,
+          rights: right,
+          label,
         }),
       says: ({ key, expiresAt }) => [key, `Valid until ${expiresAt}. It is not shown again.`],
     },

@@ -10,7 +10,7 @@ import {
   fallsShort,
   type Published,
 } from '../../ledger/checkpoints.js';
-import { type Exported, folderReader } from '../../ledger/exports.js';
+import { type Exported, folderReader, verifyFolder } from '../../ledger/exports.js';
 import type { LedgerMonth, LedgerStatus, ListedLog } from '../../ledger/ledger.js';
 import {
   keyOfSeed,
@@ -165,12 +165,12 @@ function receipts(ledger: Command): void {
       read: (writ, page, { options: { tenant, subject, person, reason, since, until } }) =>
         writ.ledger.receipts({
           ...page,
-          ...(tenant && { tenant }),
-          ...(subject && { subject }),
-          ...(person && { person }),
-          ...(reason && { reason }),
-          ...(since && { since }),
-          ...(until && { until }),
+          tenant,
+          subject,
+          person,
+          reason,
+          since,
+          until,
         }),
       none: 'No such receipt.',
       columns: [
@@ -577,7 +577,13 @@ async function archive(
       `${plural(uncovered, 'receipt')} of ${month}; sign, then export again`,
     );
   const known = { keys, checkpoints: [], waive };
-  const verdict = await check(folderReader(folder), known, output, 'export');
+  const { verdict } = await check(
+    folderReader(folder),
+    known,
+    output,
+    'export',
+    async (options) => ({ verdict: await verifyFolder(folder, options) }),
+  );
   if (!verdict.ok) {
     if (!output.json) showVerdict(output, verdict);
     throw new Failure(

@@ -148,8 +148,8 @@ async function add(writ: Writ, call: Call<AddOptions>): Promise<void> {
   const plan = await writ.logins.plan({
     login,
     roles,
-    ...(principal !== undefined && { principal }),
-    ...(tenant !== undefined && { tenant }),
+    principal,
+    tenant,
     newPassword: options.newPassword === true || given !== undefined,
   });
   const password = given ?? newPassword();
@@ -217,7 +217,7 @@ function tell(output: Output, plan: LoginPlan, url: string | undefined): void {
       login,
       changed: !plan.nothing,
       created: plan.creates,
-      ...(url !== undefined && { connectionString: url }),
+      connectionString: url,
     });
     return;
   }

@@ -88,10 +88,10 @@ export function addPrincipals(program: Command): void {
             id: name,
             kind,
             key,
-            ...(onBehalfOf !== undefined && { onBehalfOf }),
-            ...(options.right && { rights: options.right }),
-            ...(options.permission && { permissions: options.permission }),
-            ...(tenant !== undefined && { tenant }),
+            onBehalfOf,
+            rights: options.right,
+            permissions: options.permission,
+            tenant,
           }),
         );
         tell(output, `Added ${kind} ${name}.`, { principal_id: name, kind }, key, options.keyFile);
@@ -157,9 +157,9 @@ export function addPrincipals(program: Command): void {
         const key = options.newKey ? newKey(name) : undefined;
         await withKept(options.keyFile, key, () =>
           writ.principals.change(name, {
-            ...(options.right && { rights: options.right }),
+            rights: options.right,
             ...(options.permission !== undefined && { permissions: options.permission || [] }),
-            ...(key !== undefined && { key }),
+            key,
             ...(options.enable && { disabled: false }),
           }),
         );
@@ -221,8 +221,7 @@ function tell(
   keyFile: string | undefined,
 ): void {
   const shown = key !== undefined && keyFile === undefined;
-  if (output.json)
-    output.data({ ...about, ...(shown && { key }), ...(keyFile !== undefined && { keyFile }) });
+  if (output.json) output.data({ ...about, ...(shown && { key }), keyFile });
   // alone on standard output, so that it can be piped to where it is kept
   else if (shown) output.line(key);
   if (!output.json || shown)

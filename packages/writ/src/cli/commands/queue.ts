@@ -356,11 +356,11 @@ async function deadLetters(
   const letters: ListedJob[] = [];
   const filter = {
     status: 'dead_letter',
-    ...(kind && { kind }),
-    ...(tenant && { tenant }),
+    kind,
+    tenant,
   } as const;
   for (let after: string | null | undefined; after !== null; ) {
-    const page = await writ.jobs.list({ ...filter, limit: 1_000, ...(after && { after }) });
+    const page = await writ.jobs.list({ ...filter, limit: 1_000, after });
     letters.push(...page.items);
     after = page.next;
   }

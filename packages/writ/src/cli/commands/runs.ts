@@ -110,11 +110,11 @@ function start(runs: Command): void {
         { planId, planVersion: plan.planVersion },
         input,
         {
-          ...(request !== undefined && { requestId: request }),
-          ...(tenant !== undefined && { tenant }),
-          ...(project !== undefined && { project }),
-          ...(environment !== undefined && { environment }),
-          ...(priority !== undefined && { priority }),
+          requestId: request,
+          tenant,
+          project,
+          environment,
+          priority,
         },
       );
       const started = { runId, duplicate, planId, planVersion: plan.planVersion };
@@ -186,10 +186,10 @@ function all(runs: Command): void {
       read: (writ, page, { options: { status, plan, tenant, before } }) =>
         writ.runs.list({
           ...page,
-          ...(status && { status }),
-          ...(plan && { plan }),
-          ...(tenant && { tenant }),
-          ...(before && { before }),
+          status,
+          plan,
+          tenant,
+          before,
         }),
       none: ({ options: { status, plan, tenant, before } }) =>
         status || plan || tenant || before ? 'No such run.' : 'No runs yet.',
@@ -230,8 +230,7 @@ function one(runs: Command): void {
         .description('a run as it stands: steps, times, errors, what it waits for, alerts'),
     ),
     {
-      read: (writ, { args: [id = ''], options: { tenant } }) =>
-        writ.runs.detail(id, tenant === undefined ? {} : { tenant }),
+      read: (writ, { args: [id = ''], options: { tenant } }) => writ.runs.detail(id, { tenant }),
       print: (detail, { output }) => {
         const look = { ...detail, now: Date.parse(detail.now) };
         for (const line of linesOf(look, (style, text) => output.style(style, text)))
@@ -288,7 +287,7 @@ function watch(runs: Command): void {
 
 /** Follows a run to its end. The exit code says how it ended. */
 async function watchRun(writ: Writ, output: Output, id: string, tenant?: string): Promise<void> {
-  const of = tenant === undefined ? {} : { tenant };
+  const of = { tenant };
   const { planId, planVersion } = await writ.runs.get(id, of);
   const { document: plan } = await writ.plans.get(planId, { version: planVersion });
   // Whoever reads lines reads all of them; a picture needs the last state only.
@@ -346,13 +345,13 @@ function events(runs: Command): void {
     .action(
       action<Events>(async (writ, { output, args: [id = ''], options }) => {
         const { after, limit, tenant, export: file } = options;
-        const of = tenant === undefined ? {} : { tenant };
+        const of = { tenant };
         if (file !== undefined) return save(output, file, await writ.runs.history(id, of));
         const found: RunEvent[] = [];
         for (let next: string | null = ''; next !== null && found.length < limit; ) {
           const page = {
             limit: Math.min(1_000, limit - found.length),
-            ...(next && { after: next }),
+            after: next,
           };
           const read = await writ.runs.events(id, { ...of, ...page, afterSeq: after });
           found.push(...read.items);
@@ -498,7 +497,7 @@ function signal(runs: Command): void {
     asks: async (writ, { args, options, output }, signal) => {
       const [id = '', type = ''] = args;
       if (!asked.includes(type)) return undefined;
-      const of = options.tenant === undefined ? {} : { tenant: options.tenant };
+      const of = { tenant: options.tenant };
       const effects = await writ.runs.effects(id, signal, of);
       const { status } = await writ.runs.get(id, of);
       const lines = [
@@ -509,7 +508,7 @@ function signal(runs: Command): void {
       return 'Do it?';
     },
     do: (writ, { args: [id = ''], options: { tenant } }, signal) =>
-      writ.runs.signal(id, signal, tenant === undefined ? {} : { tenant }),
+      writ.runs.signal(id, signal, { tenant }),
     says: (answer, { args: [id = '', type = ''] }) => {
       const { duplicate, status, runId: again, signalId } = answer;
       if (duplicate)
@@ -572,8 +571,8 @@ function deliver(runs: Command): void {
     check: payloadOf,
     do: (writ, { args: [run = '', event = ''], options: { id, tenant } }, { payload }) => {
       return writ.runs.deliver(run, event, payload, {
-        ...(id !== undefined && { id }),
-        ...(tenant !== undefined && { tenant }),
+        id,
+        tenant,
       });
     },
     says: ({ duplicate, stepId }, { args: [, event] }) => {
@@ -621,9 +620,7 @@ function admission(runs: Command): void {
     action<Admission, AdmissionRule | undefined>(async (writ, call, rule) => {
       const { output, options, args } = call;
       const [tenant] = args;
-      const read = async () =>
-        (await writ.runs.admissions({ limit: 1_000, ...(tenant !== undefined && { tenant }) }))
-          .items;
+      const read = async () => (await writ.runs.admissions({ limit: 1_000, tenant })).items;
       const [before, ...others] = await read();
       if (rule === undefined && !options.none)
         return showRules(output, before ? [before, ...others] : [], tenant);
@@ -652,7 +649,7 @@ function ruleOf({ args: [tenant], options }: Call<Admission>): AdmissionRule | u
   return {
     policy,
     maxRunning,
-    ...(maxPending !== undefined && { maxPending }),
+    maxPending,
     ...(delay !== undefined && { delayMs: milliseconds(delay) }),
   };
 }

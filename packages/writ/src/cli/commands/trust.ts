@@ -3,16 +3,15 @@
  * count for appliers and auditors. It only writes the file. A person reviews and commits the
  * change, like code.
  */
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { WritRefusal } from '../../errors/index.js';
+import { WritError } from '../../errors/index.js';
 import { principal } from '../../governance/keys.js';
 import type { KnownPrincipal } from '../../governance/principals.js';
 import {
   type Difference,
+  isDeciding,
   isOpen,
   type Loss,
-  mayDecide,
   personFrom,
   personIn,
   timeText,
@@ -22,16 +21,16 @@ import {
 } from '../../governance/trust/comparison.js';
 import {
   isPublicKey,
-  parseTrustFile,
   type TrustDocument,
   type TrustKey,
   type TrustRight,
   trustRights,
 } from '../../governance/trust/file.js';
+import { readTrustFile, writeTrustFile } from '../../governance/trust/source.js';
 import { type Moment, moment, repeated } from '../command.js';
 import { connectionString } from '../connection.js';
 import { exitCodes, Failure, wrongUsage } from '../failure.js';
-import { textOf, unwritable } from '../files.js';
+import { unreadable, unwritable } from '../files.js';
 import { keyOf } from '../governance/session.js';
 import type { Output } from '../output.js';
 import { type Call, callOf } from '../shapes.js';
@@ -154,30 +153,18 @@ export function addTrust(program: Command): void {
 /** Reads the file; its faults are the command's. */
 function readTrust(path: string): TrustDocument {
   try {
-    return parseTrustFile(textOf(path, 'trust file'));
+    return readTrustFile(path);
   } catch (error) {
-    throw error instanceof WritRefusal
-      ? new WritRefusal(error.code, `${path}: ${error.detail}`, { cause: error })
-      : error;
+    throw error instanceof WritError ? error : unreadable(path, 'trust file', error);
   }
 }
 
-/**
- * Writes the whole file or nothing: a process that reads it meanwhile sees one version or the
- * other.
- */
-function writeTrust(path: string, trust: TrustDocument, { isNew = false } = {}): void {
-  const text = `${JSON.stringify(trust, null, 2)}\n`;
-  parseTrustFile(text);
-  const part = `${path}.${process.pid}.part`;
+/** Writes the file, with the faults of the file system in words. */
+function writeTrust(path: string, trust: TrustDocument, options?: { isNew: boolean }): void {
   try {
-    if (isNew) writeFileSync(path, text, { flag: 'wx' });
-    else {
-      writeFileSync(part, text, { flag: 'wx' });
-      renameSync(part, path);
-    }
+    writeTrustFile(path, trust, options);
   } catch (error) {
-    rmSync(part, { force: true });
+    if (error instanceof WritError) throw error;
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, error);
     throw new Failure(
       exitCodes.failed,
@@ -190,36 +177,20 @@ function writeTrust(path: string, trust: TrustDocument, { isNew = false } = {}):
 
 async function init({ options, output }: Call<FileOptions & { person?: readonly string[] }>) {
   const path = fileOf(options);
-  const trust = await withWrit(options, async (writ): Promise<TrustDocument> => {
-    const { deployment, persons: known, ledgerKeys } = await writ.trust.known();
-    const all = known.filter((each) => each.disabled_at === null && mayDecide(each));
-    const unknown = options.person?.find(
-      (name) => !all.some(({ principal_id }) => principal_id === name),
+  const trust = await withWrit(options, (writ) => writ.trust.document(options.person));
+  const unknown = options.person?.find((name) => personIn(trust, name) === undefined);
+  if (unknown !== undefined)
+    throw wrongUsage(
+      `The database has no person ${unknown} who may approve or break the glass.`,
+      '`writ principals list` shows the persons.',
     );
-    if (unknown !== undefined)
-      throw wrongUsage(
-        `The database has no person ${unknown} who may approve or break the glass.`,
-        '`writ principals list` shows the persons.',
-      );
-    const persons = all.filter(
-      ({ principal_id }) => !options.person || options.person.includes(principal_id),
+  if (Object.keys(trust.persons).length === 0)
+    throw new Failure(
+      exitCodes.failed,
+      'nobody_to_trust',
+      'The database has no person who may approve or break the glass.',
+      'Add one with `writ principals add NAME --kind person`.',
     );
-    if (persons.length === 0)
-      throw new Failure(
-        exitCodes.failed,
-        'nobody_to_trust',
-        'The database has no person who may approve or break the glass.',
-        'Add one with `writ principals add NAME --kind person`.',
-      );
-    return {
-      writ: 'trust 1',
-      deployment,
-      persons: Object.fromEntries(persons.map((each) => [each.principal_id, personFrom(each)])),
-      quorum: { low: 1, medium: 1, high: 2, critical: 2 },
-      risk_floors: [],
-      ledger_keys: ledgerKeys,
-    };
-  });
   writeTrust(path, trust, { isNew: true });
   if (output.json) {
     output.data({ file: path, trust });
@@ -273,8 +244,8 @@ async function add({ args: [name = ''], options, output }: Call<AddOptions>): Pr
   const after = withPerson(before, name, {
     publicKey: given ?? (known as KnownPrincipal).public_key,
     since: said ? new Date((known as KnownPrincipal).added_at) : new Date(),
-    ...(tenants && { tenants }),
-    ...(rights && { rights }),
+    tenants,
+    rights,
   });
   const changed = JSON.stringify(before) !== JSON.stringify(after);
   if (changed) writeTrust(path, after);
@@ -301,9 +272,7 @@ function publicKeyIn(keyFile: string, name: string): string {
 
 async function knownPerson(options: FileOptions, name: string): Promise<KnownPrincipal> {
   const { persons } = await withWrit(options, (writ) => writ.trust.known());
-  const known = persons.find(
-    (each) => each.principal_id === name && each.disabled_at === null && mayDecide(each),
-  );
+  const known = persons.find((each) => each.principal_id === name && isDeciding(each));
   if (known) return known;
   throw wrongUsage(
     `The database has no person ${name} who may approve or break the glass.`,

@@ -214,8 +214,8 @@ async function settingsOf(
     bus: 'webhook',
     types: options.type ?? before?.types ?? everythingOfRuns,
     config: { url: urlOf(url).href, secrets },
-    ...(tenant !== undefined && { tenant }),
-    ...(since && { since }),
+    tenant,
+    since,
   };
 }
 
@@ -341,7 +341,7 @@ function addPause(webhooks: Command): void {
     ),
     {
       do: (writ, { args: [name = ''], options: { reason: note } }) =>
-        writ.destinations.pause(name, note === undefined ? {} : { note }),
+        writ.destinations.pause(name, { note }),
       data: (_, { args: [name] }) => ({ name, state: 'paused' }),
       says: (_, { args: [name] }) =>
         `Paused ${name}. What happens meanwhile is kept for it; \`writ webhooks resume ${name}\` lets it go on.`,

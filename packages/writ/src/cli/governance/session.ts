@@ -9,14 +9,13 @@ import { repeated, uuid } from '../command.js';
 import { exitCodes, Failure } from '../failure.js';
 import { textOf } from '../files.js';
 import { onScreen } from '../output.js';
-import { withSecrets } from '../secret-places.js';
 
 export interface KeyOptions {
-  readonly keyFile?: string;
+  readonly keyFile?: string | undefined;
 }
 
 export interface TenantOptions {
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
 }
 
 export interface StepOptions {
@@ -53,6 +52,12 @@ export const withSteps = (command: Command): Command =>
     '--steps <file>',
     'a module that exports step types of your own, made by defineStep; may be repeated',
     repeated,
+  );
+
+export const withSecrets = (command: Command): Command =>
+  command.option(
+    '--secrets <place>',
+    'where secrets are: env or env:PREFIX, file:FOLDER, or vault:MOUNT/PATH with VAULT_ADDR and VAULT_TOKEN or VAULT_TOKEN_FILE',
   );
 
 /**

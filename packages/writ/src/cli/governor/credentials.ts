@@ -5,10 +5,10 @@
  */
 import { WritError } from '../../errors/index.js';
 import { readSecret } from '../../secrets/file.js';
+import { secretsAt } from '../../secrets/places.js';
 import type { SecretsProvider } from '../../secrets/provider.js';
 import { Secrets } from '../../secrets/secrets.js';
 import { wrongUsage } from '../failure.js';
-import { secretsAt } from '../secret-places.js';
 
 const cacheMs = 60_000;
 

@@ -23,8 +23,12 @@ export const timeText = (at: Date): string => at.toISOString().replace(/\.\d+Z$/
 const rightsOf = (rights: readonly string[]): readonly TrustRight[] =>
   trustRights.filter((right) => rights.includes(right));
 
-export const mayDecide = ({ rights }: Pick<KnownPrincipal, 'rights'>): boolean =>
+const mayDecide = ({ rights }: Pick<KnownPrincipal, 'rights'>): boolean =>
   rightsOf(rights).length > 0;
+
+/** A person who may decide now. */
+export const isDeciding = (known: KnownPrincipal): boolean =>
+  known.disabled_at === null && mayDecide(known);
 
 const keyFrom = (publicKey: string, since: Date): TrustKey => ({
   scheme: 'ed25519',
@@ -50,8 +54,8 @@ export const personFrom = ({
 export interface Addition {
   readonly publicKey: string;
   readonly since: Date;
-  readonly tenants?: readonly string[];
-  readonly rights?: readonly TrustRight[];
+  readonly tenants?: readonly string[] | undefined;
+  readonly rights?: readonly TrustRight[] | undefined;
 }
 
 /** Adds a person, or a key to one. Without tenants and rights a person keeps those it has. */
@@ -188,6 +192,25 @@ export class Trust {
       ? await readJson<{ key: string }>(this.#db, 'select key from writ.ledger_key order by key_no')
       : [];
     return { deployment, persons, ledgerKeys: keys.map(({ key }) => key) };
+  }
+
+  /**
+   * A new trust file with the persons that the database knows and who may decide: all of them, or
+   * those among the names.
+   */
+  async document(names?: readonly string[]): Promise<TrustDocument> {
+    const { deployment, persons, ledgerKeys } = await this.known();
+    const trusted = persons
+      .filter(isDeciding)
+      .filter(({ principal_id }) => names?.includes(principal_id) ?? true);
+    return {
+      writ: 'trust 1',
+      deployment,
+      persons: Object.fromEntries(trusted.map((each) => [each.principal_id, personFrom(each)])),
+      quorum: { low: 1, medium: 1, high: 2, critical: 2 },
+      risk_floors: [],
+      ledger_keys: ledgerKeys,
+    };
   }
 
   /** Compares a file with what the database knows. */

@@ -3,9 +3,10 @@
  * `database`.
  */
 import { createHash } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { WritRefusal } from '../../errors/index.js';
-import { parseTrustFile, type Trust } from './file.js';
+import { parseTrustFile, type Trust, type TrustDocument } from './file.js';
 
 export interface TrustSource {
   /** `database`, or the path of the file. */
@@ -70,5 +71,37 @@ class TrustFile implements TrustSource {
       const detail = error instanceof WritRefusal ? error.detail : (error as Error).message;
       throw new WritRefusal('invalid_trust_file', `${this.name}: ${detail}`, { cause: error });
     }
+  }
+}
+
+/** Reads a trust file to change it. */
+export function readTrustFile(path: string): TrustDocument {
+  const text = readFileSync(path, 'utf8');
+  try {
+    return parseTrustFile(text);
+  } catch (error) {
+    if (!(error instanceof WritRefusal)) throw error;
+    throw new WritRefusal(error.code, `${path}: ${error.detail}`, { cause: error });
+  }
+}
+
+/**
+ * Writes the whole file or nothing: a process that reads it meanwhile sees one version or the
+ * other. A file that is to be new is not put in the place of another one.
+ */
+export function writeTrustFile(path: string, trust: TrustDocument, { isNew = false } = {}): void {
+  const text = `${JSON.stringify(trust, null, 2)}\n`;
+  parseTrustFile(text);
+  if (isNew) {
+    writeFileSync(path, text, { flag: 'wx' });
+    return;
+  }
+  const part = `${path}.${process.pid}.part`;
+  try {
+    writeFileSync(part, text, { flag: 'wx' });
+    renameSync(part, path);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
   }
 }

@@ -265,10 +265,10 @@ test('probes: put, asked, listed, removed; and those who may not', async () => {
     'ada is not allowed to operate.',
   );
   expect((await s.as('ops', ...put('--type', 'http'))).stderr).toContain(
-    'A probe of type http needs --url.',
+    'A probe of type http needs url.',
   );
   expect((await s.as('ops', ...put('--type', 'reported', '--url', 'x'))).stderr).toContain(
-    'does not read --url',
+    'does not read url',
   );
   expect((await s.as('ops', ...put('--type', 'reported', '--every', '1h'))).code).toBe(0);
   expect((await run('health')).stdout).toMatch(/checkout +UNHEALTHY +probe up: has not answered/);

@@ -5,24 +5,17 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WritError } from '../../../errors/index.js';
-import { signedBy, signedByAside } from '../../../governance/keys.js';
-import { readBy, type StepType } from '../../../governance/steps.js';
-import {
-  type Audited,
-  type AuditOptions,
-  GovernanceAudit,
-} from '../../../governance/trust/audit.js';
+import type { Audited, AuditOptions } from '../../../governance/trust/audit.js';
 import type { Trust } from '../../../governance/trust/file.js';
+import { readingOutside } from '../../../governance/trust/outside.js';
 import { trustOf } from '../../../governance/trust/source.js';
-import { ExportedEvents, type RedecidedExport } from '../../../governor/exported.js';
+import { examine } from '../../../governor/examination.js';
+import type { RedecidedExport } from '../../../governor/exported.js';
 import { folderReader } from '../../../ledger/exports.js';
-import { parsePublicKey } from '../../../ledger/note.js';
-import { nodeSha256 } from '../../../ledger/sha256.js';
-import { describe, type Findings, type Verdict, Waivers } from '../../../ledger/verdict.js';
+import { describe, type Verdict, Waivers } from '../../../ledger/verdict.js';
 import type { Reader } from '../../../ledger/verification/log.js';
-import { tolerant, verifyExport } from '../../../ledger/verify.js';
-import { milliseconds } from '../../../queue/duration.js';
-import { Secrets } from '../../../secrets/secrets.js';
+import { ownKeys, type VerifyOptions } from '../../../ledger/verify.js';
+import { secretsAt } from '../../../secrets/places.js';
 import type { Writ } from '../../../writ.js';
 import { repeated } from '../../command.js';
 import { exitCodes, wrongUsage } from '../../failure.js';
@@ -30,7 +23,6 @@ import { withReading } from '../../governance/session.js';
 import { stepTypesIn } from '../../modules.js';
 import { count, type Output, oneLine, plural } from '../../output.js';
 import { Progress } from '../../progress.js';
-import { secretsAt } from '../../secret-places.js';
 import { outputOf } from '../../shapes.js';
 import { withWrit } from '../../writ.js';
 import { checkpoints, listed, publicKeys } from './session.js';
@@ -52,8 +44,6 @@ export interface Known {
   readonly trust?: Trust | undefined;
   readonly outside?: AuditOptions['outside'];
 }
-
-type Outside = NonNullable<AuditOptions['outside']>;
 
 export function addVerify(ledger: Command): void {
   withReading(ledger.command('verify'))
@@ -88,7 +78,13 @@ export function addVerify(ledger: Command): void {
           'An export is verified as it was; --steps compares what stands outside now.',
           'Leave the folder out, or --steps and --secrets.',
         );
-      const outside = options.steps && (await readingOutside(options));
+      const { steps, secrets } = options;
+      const outside =
+        steps &&
+        readingOutside(
+          await stepTypesIn(steps),
+          secrets === undefined ? undefined : secretsAt(secrets),
+        );
       const given = listed(options.key, 'WRIT_LEDGER_PUBLIC_KEYS');
       const known = {
         trust,
@@ -110,25 +106,6 @@ export function addVerify(ledger: Command): void {
         judge(output, databaseReader(writ, options.archive), known, 'database'),
       );
     });
-}
-
-/** Reads what stands outside the database, by the auditor's own step types and secrets. */
-async function readingOutside({ steps = [], secrets: place }: Options): Promise<Outside> {
-  const types = await stepTypesIn(steps);
-  const secrets = new Secrets(
-    place === undefined ? undefined : secretsAt(place),
-    milliseconds('1m'),
-  );
-  return (tenant, step) => {
-    const type = types.find((each) => each.type === step.step_type);
-    if (!type) return undefined;
-    const secret = async (name: string) =>
-      (await secrets.resolve([name], { tenantId: tenant, environmentId: 'default' })).get(
-        name,
-      ) as string;
-    const signal = AbortSignal.timeout(30_000);
-    return readBy(type as unknown as StepType<unknown>, step, { tenant, signal, secret });
-  };
 }
 
 /** The trust file of an auditor. The word of the database is none. */
@@ -172,7 +149,7 @@ function isFolder(path: string): boolean {
 }
 
 function databaseReader(writ: Writ, archive: string | undefined): Reader {
-  const reader = writ.ledger.reader(archive === undefined ? {} : { archive });
+  const reader = writ.ledger.reader({ archive });
   return async (path) => {
     if (path === 'export.json' && (await reader.heads()).length === 0)
       throw new WritError('no_checkpoint');
@@ -180,75 +157,30 @@ function databaseReader(writ: Writ, archive: string | undefined): Reader {
   };
 }
 
-interface Audit {
-  readonly governance: GovernanceAudit;
-  audited?: Audited;
-}
-
-/**
- * A verdict, with a word on keys where nobody gave any. `replays` hears the receipts on the way.
- */
-export async function check(
+/** Shows how far it is, and adds a word on keys where nobody gave any. */
+export async function check<Checked extends { readonly verdict: Verdict }>(
   read: Reader,
-  known: Known,
+  { keys, checkpoints, waive }: Known,
   output: Output,
   what: 'export' | 'database',
-  replays?: ExportedEvents,
-  audit?: Audit,
-): Promise<Verdict> {
+  run: (options: VerifyOptions) => Promise<Checked>,
+): Promise<Checked> {
   const progress = new Progress(output);
+  const isKnown = keys.length > 0;
   try {
-    const keys = known.keys.length > 0 ? known.keys : await ownKeys(read);
-    const verdict = await verifyExport(read, {
-      keys,
-      checkpoints: known.checkpoints,
-      waive: known.waive,
-      sha256: nodeSha256,
-      ...(replays && {
-        onReceipt: (log, receipt, entry, index) =>
-          replays.hear(log, receipt, entry) ?? audit?.governance.hear(log, receipt, index),
-        beforeVerdict: async (findings) => {
-          addUndecided(findings, replays);
-          if (audit) audit.audited = await audit.governance.close(findings);
-        },
-      }),
+    const checked = await run({
+      keys: isKnown ? keys : await ownKeys(read),
+      checkpoints,
+      waive,
       progress: ({ log, entries, of }) =>
         progress.show(`verifying ${oneLine(log)}: ${count(entries)} of ${count(of)}`),
     });
-    if (known.keys.length > 0) return verdict;
+    if (isKnown) return checked;
     const note = `Keys are the ${what}’s own word: whoever could change the ${what} could have put others there. Give --key to check against one that you know.`;
-    return { ...verdict, notes: [...verdict.notes, note] };
+    const { verdict } = checked;
+    return { ...checked, verdict: { ...verdict, notes: [...verdict.notes, note] } };
   } finally {
     progress.end();
-  }
-}
-
-/**
- * The keys that an export lists. What is no key is left out: then nobody who is known has signed.
- */
-async function ownKeys(read: Reader): Promise<string[]> {
-  let keys: unknown;
-  try {
-    keys = (
-      JSON.parse(new TextDecoder().decode((await tolerant(read)('export.json')) ?? undefined)) as {
-        keys?: unknown;
-      } | null
-    )?.keys;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  return (Array.isArray(keys) ? keys : []).filter(
-    (key): key is string => typeof key === 'string' && isKey(key),
-  );
-}
-
-function isKey(text: string): boolean {
-  try {
-    parsePublicKey(text);
-    return true;
-  } catch (error) {
-    if (error instanceof WritError) return false;
-    throw error;
   }
 }
 
@@ -258,40 +190,16 @@ async function judge(
   known: Known,
   what: 'export' | 'database',
 ): Promise<void> {
-  const replays = await ExportedEvents.of(tolerant(read));
-  const options = {
-    trust: known.trust,
-    outside: known.outside,
-    signedBy,
-    signedByAside,
-    sha256: nodeSha256,
-  };
-  const audit: Audit = { governance: await GovernanceAudit.of(tolerant(read), options) };
-  const verdict = await check(read, known, output, what, replays, audit);
-  const replayed = replays.close();
-  if (!verdict.ok || !replayed.ok) process.exitCode = exitCodes.failed;
-  if (output.json)
-    return output.data({
-      ...verdict,
-      ok: verdict.ok && replayed.ok,
-      governors: replayed,
-      governance: audit.audited,
-    });
+  const { trust, outside } = known;
+  const { ok, verdict, governors, governance } = await check(read, known, output, what, (options) =>
+    examine(read, { ...options, trust, outside }),
+  );
+  if (!ok) process.exitCode = exitCodes.failed;
+  if (output.json) return output.data({ ...verdict, ok, governors, governance });
   show(output, verdict);
-  if (audit.audited && audit.audited.contracts > 0)
-    output.line(governanceLine(audit.audited, known.trust));
-  for (const line of governorLines(replayed))
+  if (governance && governance.contracts > 0) output.line(governanceLine(governance, trust));
+  for (const line of governorLines(governors))
     output.line(line.startsWith('  ✗') ? output.style('red', line) : line);
-}
-
-/** A finding for each governor whose events nobody could decide again. */
-function addUndecided(findings: Findings, { undecided }: Pick<RedecidedExport, 'undecided'>): void {
-  for (const { tenant, sku, receipts } of undecided) {
-    const message =
-      `The events of governor ${tenant}/${sku} are missing, so nobody can decide its ${plural(receipts, 'receipt')} again. ` +
-      'Verify with the archive that has them (--archive), or export without --no-events.';
-    findings.add('governor_events_missing', message, { log: tenant, subject: `${tenant}/${sku}` });
-  }
 }
 
 function governanceLine(

@@ -1,7 +1,7 @@
-/** What `writ worker --secrets` can be told, and that it says at once when it makes no sense. */
+/** The places that secrets can be in, and what is refused at once. */
 import { afterEach, expect, test } from 'vitest';
-import { secretsAt } from '../../src/cli/secret-places.js';
-import { fixture, writ } from './run.js';
+import { secretsAt } from '../../src/secrets/places.js';
+import { fixture, writ } from '../cli/run.js';
 
 const before = { ...process.env };
 afterEach(() => {
@@ -12,7 +12,7 @@ test.each(['', 'env:', 'file', 'file:', 'vault:secret', 'vault:/app', 'safe:x', 
   '“%s” is no place',
   async (place) => {
     expect(() => secretsAt(place)).toThrow(
-      expect.objectContaining({ message: '--secrets does not say where secrets are.' }),
+      expect.objectContaining({ code: 'invalid_secrets_place' }),
     );
   },
 );
@@ -20,9 +20,9 @@ test.each(['', 'env:', 'file', 'file:', 'vault:secret', 'vault:/app', 'safe:x', 
 test('Vault needs an address and a token, from the environment', () => {
   for (const name of ['VAULT_ADDR', 'VAULT_TOKEN', 'VAULT_TOKEN_FILE', 'VAULT_NAMESPACE'])
     delete process.env[name];
-  expect(() => secretsAt('vault:secret/app')).toThrow('Vault has no address.');
+  expect(() => secretsAt('vault:secret/app')).toThrow('it has no address');
   process.env.VAULT_ADDR = 'http://127.0.0.1:1';
-  expect(() => secretsAt('vault:secret/app')).toThrow('There is no token for Vault.');
+  expect(() => secretsAt('vault:secret/app')).toThrow('there is no token');
   process.env.VAULT_TOKEN_FILE = 'token';
   expect(secretsAt('vault:secret/app')).toHaveProperty('resolve');
   process.env.VAULT_TOKEN = 'token';
