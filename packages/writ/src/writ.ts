@@ -3,7 +3,7 @@ import type { ConnectOptions } from './connect-options.js';
 import { budget, defaultBudgetMs } from './database/budget.js';
 import { databaseTime } from './database/clock.js';
 import { type Queryable, queryable } from './database/connection.js';
-import { gate } from './database/gate.js';
+import { gate, readRows } from './database/gate.js';
 import { assertSchemaFits } from './database/made-by.js';
 import {
   type MigrateOptions,

@@ -2,10 +2,11 @@
  * What to do about a finding of the doctor on the command line, by its code. Each function takes
  * the facts of its finding, so this file also declares which facts a finding has.
  */
-import { remedyOfCause } from './causes.js';
+
 import { registry } from '../registry.js';
 import { plain } from '../words.js';
 import { alerts } from './alerts.js';
+import { remedyOfCause } from './causes.js';
 import { remedies } from './codes.js';
 
 /** The limit of connections that is reached first. */
