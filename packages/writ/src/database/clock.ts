@@ -1,4 +1,4 @@
-/** The clock of the database, and the clock that ids follow: it takes ids of about its own time. */
+/** The clock of the database, which takes ids of about its own time, and the clock of ids. */
 import type { Queryable } from './connection.js';
 import { followClock, uuidTime } from './uuid.js';
 
@@ -19,7 +19,7 @@ export async function followDatabase(db: Queryable, refused: string): Promise<bo
   return true;
 }
 
-/** The time of the database: gates measure what they are given by it, not by this machine's clock. */
+/** The time of the database. Gates measure by it, and not by the clock of this machine. */
 export async function databaseTime(db: Queryable): Promise<Date> {
   const { rows } = await db.query(
     'select (extract(epoch from writ.now()) * 1000)::bigint::text as ms',

@@ -18,7 +18,9 @@ import { generator } from './plan.mjs';
 
 /** @typedef {'before' | 'after' | 'half' | 'drop' | 'delay' | 'slow' | 'refuse'} Cut */
 /** @typedef {{ action: Cut | undefined, label: string, holdMs: number, held: Buffer[] }} Answer */
-/** @typedef {Record<Exclude<Cut, 'refuse'>, number> & { seen: number, exposed: number }} Statement */
+/**
+ * @typedef {Record<Exclude<Cut, 'refuse'>, number> & { seen: number, exposed: number }} Statement
+ */
 
 /** How many of a hundred faults do what. @type {[Exclude<Cut, 'refuse'>, number][]} */
 const mix = [

@@ -95,5 +95,8 @@ export function boundOf({ faults, failures }) {
   return `95 % bound: fewer than ${bound.toPrecision(2)} of all faults (1 in ${Math.floor(1 / bound)}) do harm`;
 }
 
-/** 0 if every run since the totals began found zeros: only then the bound holds. @param {Totals} totals */
+/**
+ * 0 if every run since the totals began found zeros: only then the bound holds.
+ * @param {Totals} totals
+ */
 export const exitCodeOf = (totals) => (totals.failures.length > 0 ? 1 : 0);

@@ -6,8 +6,8 @@
 --          file, quorum: what the file demands for the contract, verdicts: [{review_no, verdict:
 --          valid or wrong, why}], open: true if others wait for a key; then the job goes on}].
 -- Answers: [{contract_id, status} or {reason, detail}], in order. A verdict is written once. A
---          wrong signature leaves a receipt. An unexpected error of one item (invalid_argument) does
---          not affect the others.
+--          wrong signature leaves a receipt. An unexpected error of one item (invalid_argument)
+--          does not affect the others.
 -- Refuses: actor_required, invalid_argument; of an item: lease_lost, job_not_started,
 --          job_not_found.
 -- Locks:   the leases in key-share mode, then the contracts in the order of their ids.

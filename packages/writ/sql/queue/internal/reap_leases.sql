@@ -1,7 +1,7 @@
--- Takes expired leases back, queue.lease.reaper_batch at most, and about 5,000 jobs or half a second
--- at most: a login may have a statement_timeout, and a call that is cancelled does nothing. A
--- committed execution becomes DONE; a started one is charged and retried or dead-lettered; one that
--- was only prefetched goes back to the queue uncharged.
+-- Takes expired leases back, queue.lease.reaper_batch at most, and about 5,000 jobs or half a
+-- second at most: a login may have a statement_timeout, and a call that is cancelled does nothing.
+-- A committed execution becomes DONE; a started one is charged and retried or dead-lettered; one
+-- that was only prefetched goes back to the queue uncharged.
 -- Answers: {leases, queued, retry_waiting, dead_letter, cancelled, succeeded}, and `more` if there
 --          may be more to take back at once.
 -- Locks:   the leases. One that a transaction holds for its commit is left alone until that has

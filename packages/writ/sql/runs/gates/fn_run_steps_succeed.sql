@@ -7,7 +7,8 @@
 -- Answers: {done, runs_ended, followed, next_due_ms, next: as fn_job_claim_many}; {unusual: true},
 --          with nothing done, in every unusual case: a lease that is gone or counts in limits, a
 --          job that was not started, has ended, has committed by itself, is of a reserved kind or
---          of another tenant, a result from which the next step cannot read. Then the worker reports each lease with fn_job_succeed_many.
+--          of another tenant, a result from which the next step cannot read. Then the worker
+--          reports each lease with fn_job_succeed_many.
 -- Refuses: invalid_argument (arrays of one length, from 1 to 10,000).
 -- Locks:   the leases in the order of their tokens, as a renewal does, then the runs by id.
 create or replace function writ.fn_run_steps_succeed(
