@@ -178,6 +178,66 @@ describe('an engine', () => {
   });
 });
 
+describe('an engine of one tenant', () => {
+  const standing = () =>
+    db.query(`select aside_until::text, next_tick::text as next_tick, version
+      from writ_data.schedule where schedule = 'theirs'`);
+  /** What a driver would hand in for the schedule of another tenant. */
+  const theirs = async () => {
+    await put('theirs');
+    const tick = await ago(0);
+    return {
+      due: JSON.stringify([
+        {
+          tenant: 'default',
+          schedule: 'theirs',
+          version: 1,
+          next_tick: tick,
+          ticks: [],
+          move_to: await ago(-1),
+        },
+      ]),
+      actor: 'mallory',
+    };
+  };
+
+  test('sets no schedule of another tenant aside by naming a wrong tenant in writ.tenant', async () => {
+    const call = await theirs();
+    const before = await standing();
+    const bound = await login(db, ['writ_engine'], { tenant_id: 'mallory' });
+    try {
+      await bound.query(`select set_config('writ.tenant', 'x', false)`);
+      await expect(bound.call('fn_schedule_fire', call)).rejects.toMatchObject({ code: '42501' });
+      expect(await standing()).toEqual(before);
+      expect(await db.query('select code from writ.alert')).toEqual([]);
+      expect(await engine.call('fn_schedule_fire', call)).toMatchObject({ moved: 1 });
+    } finally {
+      await bound.end();
+    }
+  });
+
+  test('neither fires, moves nor sets aside the schedule of another tenant that it names', async () => {
+    const call = await theirs();
+    // It would raise, and an engine of all tenants would set it aside.
+    await db.query(`create function writ_data.poisoned() returns trigger language plpgsql as $$
+        begin raise exception 'This row is damaged.'; end $$;
+      create trigger poisoned before update of next_tick on writ_data.schedule
+        for each row execute function writ_data.poisoned()`);
+    const before = await standing();
+    const bound = await login(db, ['writ_engine'], { tenant_id: 'mallory' });
+    try {
+      expect(await bound.call('fn_schedule_fire', call)).toEqual({
+        fired: 0,
+        moved: 0,
+        refused: [],
+      });
+      expect(await standing()).toEqual(before);
+    } finally {
+      await bound.end();
+    }
+  });
+});
+
 test('no answer tells a login of one tenant when another tenant’s schedule is due', async () => {
   await put('theirs', {}, await ago(-5));
   const bound = await login(db, ['writ_engine'], { tenant_id: 'acme' });

@@ -6,8 +6,10 @@
 --          schedule whose job the queue refuses stays due.
 -- Refuses: actor_required, invalid_actor, invalid_ticks, batch_too_large, and what refuses every
 --          job, such as job_substrate_disabled.
+-- Raises:  42501 when writ.tenant names another tenant than the login is bound to.
 -- Locks:   see writ_data.fire_schedules.
 --
+-- A login of one tenant neither fires nor sets aside schedules of another: the gate skips them.
 -- One bad schedule stops no other. The gate refuses a malformed item alone, and sets a schedule
 -- that raises aside for an hour, with an alert (writ_data.set_aside).
 create or replace function writ.fn_schedule_fire(
@@ -20,7 +22,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now timestamptz := writ.now();
-  v_good jsonb;                     -- items that are well formed
+  v_tenant text := writ_data.caller_tenant(); -- outside the handlers below: the call raises
+  v_good jsonb;                     -- items that are well formed, of tenants of the caller
   v_refused jsonb;
   result record;                    -- of writ_data.fire_schedules
   v_item jsonb;
@@ -39,7 +42,9 @@ begin
     return writ_data.refusal('batch_too_large', 'A call fires at most 1,000 schedules.');
   end if;
   select
-    coalesce(jsonb_agg(i.item) filter (where w.wrong is null), '[]'),
+    coalesce(jsonb_agg(i.item) filter (
+      where w.wrong is null and coalesce(v_tenant, i.item ->> 'tenant') = i.item ->> 'tenant'
+    ), '[]'),
     coalesce(jsonb_agg(jsonb_build_object(
       'tenant', left(i.item ->> 'tenant', 200), 'schedule', left(i.item ->> 'schedule', 200),
       'reason', 'invalid_ticks', 'detail', w.wrong
@@ -76,7 +81,8 @@ begin
         ) then
           update writ_data.schedule
           set aside_until = v_now + interval '1 hour'
-          where tenant_id = v_item ->> 'tenant' and schedule = v_item ->> 'schedule';
+          where tenant_id = v_item ->> 'tenant' and schedule = v_item ->> 'schedule'
+            and coalesce(v_tenant, tenant_id) = tenant_id;
           v_refused := v_refused || jsonb_build_object(
             'tenant', v_item ->> 'tenant', 'schedule', v_item ->> 'schedule',
             'reason', 'schedule_set_aside', 'detail', left(sqlerrm, 500)
