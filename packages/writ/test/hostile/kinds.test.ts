@@ -184,6 +184,35 @@ describe('a claim', () => {
       reason: 'reserved_job_kind',
     });
     expect(await claim(applier, ['governance.change'])).toEqual({ jobs: [] });
+    // Also of one that nobody has registered.
+    expect(await claim(worker, ['governance.unknown'])).toMatchObject({
+      reason: 'reserved_job_kind',
+    });
+  });
+});
+
+describe('a heartbeat', () => {
+  const beat = async (as: Login) => {
+    await as.call('fn_queue_heartbeat', {
+      executor_id: 'w',
+      executor_kind: 'external_worker',
+      domain_scope: [],
+      cadence_seconds: 10,
+      kinds: ['chore', 'governance.verify', 'governor.action'],
+    });
+    const [row] = await db.query('select kinds from writ_data.queue_worker where login = $1', [
+      as.name,
+    ]);
+    return row?.kinds;
+  };
+
+  test('of a login without writ_applier counts for no reserved kind', async () => {
+    const engine = await login(db, ['writ_engine']);
+    others.push(engine);
+    // A review answers from these rows whether an applier runs.
+    expect(await beat(worker)).toEqual(['chore']);
+    expect(await beat(engine)).toEqual(['chore']);
+    expect(await beat(applier)).toEqual(['chore', 'governance.verify', 'governor.action']);
   });
 });
 
@@ -302,6 +331,27 @@ describe('a job of a reserved kind', () => {
       }
     },
   );
+
+  test('reaches its applier whatever an administrator subscribes that applier to', async () => {
+    const admin = await login(db, ['writ_admin']);
+    others.push(admin);
+    const subscribe = (executor_id: string) =>
+      admin.call('fn_job_subscription_put', {
+        executor_id,
+        job_kind: 'chore',
+        event_domain: null,
+        priority_floor: 7,
+        actor: 'mallory',
+      });
+    await define(worker, 'chore', {});
+    await define(worker, 'extra', {});
+    await enqueue('chore');
+    await enqueue('extra');
+    const verify = await own('governance.verify');
+    expect(await subscribe('w')).not.toHaveProperty('refused');
+    const held = await lease(applier, ['governance.verify', 'extra', 'chore']);
+    expect(held.jobs.map(([id]) => id)).toEqual([verify]);
+  });
 
   test('does not stop the other jobs of its lease from succeeding', async () => {
     await define(worker, 'chore', {});

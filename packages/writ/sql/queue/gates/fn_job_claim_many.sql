@@ -119,7 +119,7 @@ begin
         order by c.key
       ),
       k.executor <> p_executor or k.paused_at is not null,
-      writ_data.reserved_kind(k.job_kind),
+      writ_data.reserved_kind(p.kind),
       k.limit_concurrency is not null or k.limit_rate is not null,
       k.timeout_s,
       exists (

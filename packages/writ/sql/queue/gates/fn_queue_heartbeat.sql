@@ -9,7 +9,8 @@
 -- commit. So a heartbeat covers at most a minute of waiting. Every such enqueue reads all rows, so
 -- a login may have a thousand workers at most; the gate removes workers that were silent for a day.
 -- A name belongs to its login: another login's worker of the same name keeps its row, and with it
--- its wake-ups.
+-- its wake-ups. Reserved kinds count only from a login with writ_applier, which alone claims them:
+-- fn_contract_review answers from these rows whether an applier runs.
 create or replace function writ.fn_queue_heartbeat(
   p_executor_id text,
   p_executor_kind text,
@@ -24,6 +25,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_now timestamptz := writ.now();
+  v_kinds text[] := p_kinds;        -- those that the login may claim
 begin
   if coalesce(btrim(p_executor_id), '') = '' then
     return writ_data.refusal('actor_required', 'A worker has a name.');
@@ -56,6 +58,15 @@ begin
     return writ_data.refusal('invalid_heartbeat');
   end if;
 
+  if not writ_data.caller_has('writ_applier') then
+    v_kinds := array(
+      select k.kind
+      from unnest(p_kinds) with ordinality k(kind, n)
+      where not writ_data.reserved_kind(k.kind)
+      order by k.n
+    );
+  end if;
+
   if not exists (
       select from writ_data.queue_worker
       where login = session_user and executor_id = p_executor_id
@@ -73,7 +84,7 @@ begin
     executor_id, executor_kind, domain_scope, kinds, last_beat_at, expected_cadence_seconds,
     idle_until, details
   ) values (
-    p_executor_id, p_executor_kind, p_domain_scope, p_kinds, v_now, p_cadence_seconds,
+    p_executor_id, p_executor_kind, p_domain_scope, v_kinds, v_now, p_cadence_seconds,
     -- LEAST ignores null: a worker that does not wait would get notifications.
     case when p_idle_seconds is not null
       then v_now + least(p_idle_seconds, 60) * interval '1 second' end,

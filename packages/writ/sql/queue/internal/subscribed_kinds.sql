@@ -1,6 +1,7 @@
 -- Which of these kinds a worker may claim, and from which priority up; in the given order. A
 -- worker, known by its name or by the name of its lease, that nobody has limited may claim all of
--- them.
+-- them. A subscription limits no reserved kind: it leaves no receipt, so it must not keep changes,
+-- verifications and rollbacks from their applier.
 create or replace function writ_data.subscribed_kinds(
   p_holder text,
   p_lease_name text,
@@ -19,13 +20,16 @@ begin
   end if;
 
   return query
-  select k.kind, min(s.priority_floor)
+  select k.kind, coalesce(min(s.priority_floor), -32768)::smallint
   from unnest(p_kinds) with ordinality k(kind, n)
   join writ_data.job_kind d on d.job_kind = k.kind
-  join writ_data.job_subscription s
-    on s.executor_id = any (array[p_holder, p_lease_name])
+  cross join lateral (select writ_data.reserved_kind(d.job_kind) as reserved) w
+  left join writ_data.job_subscription s
+    on not w.reserved
+    and s.executor_id = any (array[p_holder, p_lease_name])
     and coalesce(s.job_kind, d.job_kind) = d.job_kind
     and coalesce(s.event_domain, d.event_domain) = d.event_domain
+  where w.reserved or s.executor_id is not null
   group by k.kind, k.n
   order by k.n;
 end $$;
