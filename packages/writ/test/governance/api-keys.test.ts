@@ -77,6 +77,25 @@ describe('a key', () => {
     );
   });
 
+  test.each(['propose', 7, true, {}, { propose: true }])(
+    'is not made with %j for its rights, which would give it all of them',
+    async (rights) => {
+      const put = {
+        key_id: 'half',
+        principal_id: 'ada',
+        rights,
+        secret_sha256: 'ab'.repeat(32),
+        expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+      };
+      const [row] = await db.query(
+        `select writ.fn_api_key_put(null, $1::jsonb, 'x') ->> 'reason' as reason`,
+        [JSON.stringify(put)],
+      );
+      expect(row?.reason).toBe('invalid_api_key');
+      expect(await db.query(`select from writ_data.api_key where key_id = 'half'`)).toEqual([]);
+    },
+  );
+
   test('is refused when it is wrong, revoked or over, or its principal is disabled', async () => {
     const { key, keyId } = await writ.apiKeys.make({ principal: 'ada' });
     const admit = (apiKey: string) => code(server.apiKeys.admit({ apiKey }));

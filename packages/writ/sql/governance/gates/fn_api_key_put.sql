@@ -73,7 +73,10 @@ begin
     return writ_data.refusal('principal_not_found', left(p_put ->> 'principal_id', 100));
   elsif v_of.tenant_id <> p_put ->> 'tenant' then
     return writ_data.refusal('invalid_api_key', 'The principal belongs to another tenant.');
-  elsif p_put -> 'rights' is not null and p_put -> 'rights' <> 'null'
+  elsif coalesce(jsonb_typeof(p_put -> 'rights'), 'null') not in ('null', 'array') then
+    -- jsonb counts a text as contained in an array that has it.
+    return writ_data.refusal('invalid_api_key', 'The rights of a key are an array, or null.');
+  elsif jsonb_typeof(p_put -> 'rights') = 'array'
     and not p_put -> 'rights' <@ to_jsonb(v_of.rights)
   then
     return writ_data.refusal('invalid_api_key', 'A key has rights of its principal only.');
