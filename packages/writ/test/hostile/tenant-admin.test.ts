@@ -128,3 +128,25 @@ test('a denied call of a server of one tenant leaves its receipt in that tenant,
     { tenant_id: 'mine', denials: 2 },
   ]);
 });
+
+test('a denied call of a principal of all tenants begins no log of a tenant that it names', async () => {
+  await db.query(`select writ.fn_principal_put($1::jsonb, 'test')`, [
+    JSON.stringify({ principal_id: 'everywhere', ...keys, rights: ['propose'] }),
+  ]);
+  admin = await login(db, ['writ_principal'], { principal_id: 'everywhere' });
+  for (const [key, tenant_id, reason] of [
+    [null, 'nowhere-1', 'not_authorized'],
+    ['ops', 'nowhere-2', 'not_authenticated'],
+    [null, '_system', 'TENANT_ACCESS_DENIED'],
+  ])
+    expect(
+      await admin.call('fn_freeze_put', { key, freeze: '{"reason": "x"}', tenant_id }),
+    ).toMatchObject({ reason });
+  expect(
+    await db.query(
+      `select log_id, entry::jsonb #>> '{context,tenant}' as asked from writ_data.receipt
+       where entry::jsonb #>> '{context,principal}' = 'everywhere'
+         and entry::jsonb ->> 'reason' = 'access_denied' order by receipt_no`,
+    ),
+  ).toEqual(['nowhere-1', 'nowhere-2', '_system'].map((asked) => ({ log_id: 'default', asked })));
+});

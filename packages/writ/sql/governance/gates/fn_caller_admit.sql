@@ -50,14 +50,14 @@ begin
   if k.tenant_id <> v_tenant or (p_all_tenants and v_own is not null) then
     return writ_data.deny(
       v_who, coalesce(p_right, 'any'), v_own, 'TENANT_ACCESS_DENIED',
-      case when p_all_tenants then 'all tenants' else left(v_tenant, 200) end, v_now
+      case when p_all_tenants then 'all tenants' else left(v_tenant, 200) end, v_now, v_tenant
     );
   elsif p_right <> all (k.rights) and not (p_right = 'report' and 'operate' = any (k.rights)) then
     return writ_data.deny(
-      v_who, p_right, v_tenant, 'not_authorized',
+      v_who, p_right, coalesce(v_who.tenant_id, 'default'), 'not_authorized',
       format('The key of %s leaves out the right to %s.', v_who.principal_id,
         replace(left(p_right, 100), '_', ' ')),
-      v_now
+      v_now, v_tenant
     );
   end if;
   m := writ_data.may(v_who.principal_id, coalesce(p_right, v_who.rights[1], 'view'), v_tenant);

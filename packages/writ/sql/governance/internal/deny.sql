@@ -1,14 +1,16 @@
 -- Refuses an act of a principal, with a receipt in the tenant's stream of denials. Above
 -- governance.denials_per_minute, in all tenants together, it writes no more receipts. The clockwork
 -- then writes one receipt that counts the rest of the minute (count_denials). A login of one tenant
--- writes into the log of that tenant only, whoever the principal is.
+-- writes into the log of that tenant only, whoever the principal is. p_asked: the tenant that the
+-- caller named; the receipt says it where it is in another log.
 create or replace function writ_data.deny(
   p_who writ_data.principal,
   p_right text,
   p_tenant text,
   p_code text,
   p_detail text,
-  p_at timestamptz
+  p_at timestamptz,
+  p_asked text default null
 ) returns jsonb
 language plpgsql
 as $$
@@ -33,8 +35,10 @@ begin
     perform writ_data.governance_receipt(
       v_tenant, 'access', writ_data.next_seq(v_tenant, 'access', 1), 'refuse', 'access_denied',
       jsonb_build_object(
-        'principal', p_who.principal_id, 'kind', p_who.kind, 'right', p_right, 'code', p_code
-      ),
+        'principal', p_who.principal_id, 'kind', p_who.kind, 'right', left(p_right, 100),
+        'code', p_code
+      ) || case when p_asked <> v_tenant
+        then jsonb_build_object('tenant', left(p_asked, 200)) else '{}' end,
       p_at
     );
   end if;

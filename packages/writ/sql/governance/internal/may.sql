@@ -1,6 +1,8 @@
 -- Finds the acting principal (principal_of), and whether it may do this in a tenant. refusal is
 -- null if it may. A refusal of a known principal leaves a receipt (deny): for a missing right, for
--- another tenant, and for a bound login that sends the key of another principal.
+-- another tenant, and for a bound login that sends the key of another principal. The receipt is in
+-- the log of the principal's own tenant, or of `default`, and names the tenant that was asked for:
+-- no caller writes into the log of a tenant that it names, or begins one.
 -- Raises:  25000 (require_read_committed).
 create or replace function writ_data.may(
   p_key text,
@@ -31,27 +33,26 @@ begin
     where l.login = session_user;
     if found then
       refusal := writ_data.deny(
-        v_bound, p_right,
-        coalesce(v_bound.tenant_id, case when v_known then p_tenant end, 'default'),
-        'not_authenticated', v_claimed, v_now
+        v_bound, p_right, coalesce(v_bound.tenant_id, 'default'), 'not_authenticated', v_claimed,
+        v_now, p_tenant
       );
     else
       refusal := writ_data.refusal('not_authenticated', v_claimed);
     end if;
   elsif v_known is not true or v_tenant <> p_tenant or who.tenant_id <> p_tenant then
-    -- In the log of the principal's own tenant, so that no caller writes into another tenant's log.
     refusal := writ_data.deny(
       who, p_right, coalesce(who.tenant_id, 'default'), 'TENANT_ACCESS_DENIED',
-      left(p_tenant, 200), v_now
+      left(p_tenant, 200), v_now, p_tenant
     );
   elsif p_right <> all (who.rights)
     -- An operator may also report.
     and not (p_right = 'report' and 'operate' = any (who.rights))
   then
     refusal := writ_data.deny(
-      who, p_right, p_tenant,
+      who, p_right, coalesce(who.tenant_id, 'default'),
       case when who.kind = 'agent' then 'agents_only_propose' else 'not_authorized' end,
-      format('%s is not allowed to %s.', who.principal_id, replace(p_right, '_', ' ')), v_now
+      format('%s is not allowed to %s.', who.principal_id, replace(p_right, '_', ' ')), v_now,
+      p_tenant
     );
   end if;
 end $$;

@@ -263,6 +263,9 @@ export const governanceFacts = {
       kind: oneOf(['person', 'service', 'agent'], 'What it is.'),
       right: text('What it would have needed.'),
       code: text('Why it was refused. denials_counted: see count.'),
+      tenant: Type.Optional(
+        prose('The tenant that was asked for, where the receipt is in the log of another.'),
+      ),
       count: Type.Optional(
         integer(
           'How many denials of one minute this receipt counts, which have none of their own.',
