@@ -107,11 +107,14 @@ comment on table writ_data.governor_settled is
 
 create table writ_data.governor_due (
   due_at      timestamptz not null,
-  governor_id uuid not null
+  governor_id uuid not null,
+  since       timestamptz
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 comment on table writ_data.governor_due is
   'Governors that have to be looked at, now or later: something is in the mailbox, or a timer is '
   'due. One too many does no harm.';
+comment on column writ_data.governor_due.since is
+  'Since when drivers have postponed something that is left to do; null: nobody has.';
 create index governor_due_by_time on writ_data.governor_due (due_at);
 
 create table writ_data.governor_policy (

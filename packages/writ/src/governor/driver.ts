@@ -111,6 +111,8 @@ export class Driver {
   /** The clock of the database when it was last read. */
   #clock = Number.NEGATIVE_INFINITY;
   readonly #background = new Set<Promise<unknown>>();
+  /** Whose questions are being asked here, and at which revision. */
+  readonly #asked = new Map<string, number>();
 
   constructor(host: DriverHost) {
     this.#host = host;
@@ -334,12 +336,16 @@ export class Driver {
     const revs = new Map<string, number>();
     for (const { governor, question, crash } of turned) {
       if (crash !== undefined) await this.#crashed(governor.id, governor.events, crash);
-      if (!question) continue;
+      // One that is asked for longer than a wake-up is due again meanwhile.
+      if (!question || this.#asked.get(governor.id) === governor.events) continue;
       asked.push({ id: governor.id, tenant: governor.tenant, question });
       revs.set(governor.id, governor.events);
     }
     if (asked.length === 0 || this.#stopped) return;
-    const answers = await this.#asking.answer(asked);
+    for (const [id, rev] of revs) this.#asked.set(id, rev);
+    const answers = await this.#asking.answer(asked).finally(() => {
+      for (const [id, rev] of revs) if (this.#asked.get(id) === rev) this.#asked.delete(id);
+    });
     await this.#named(
       new Map(
         [...answers].map(([id, given]) => [id, { rev: revs.get(id) as number, answers: given }]),

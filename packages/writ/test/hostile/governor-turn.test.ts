@@ -460,10 +460,35 @@ describe('a wake-up', () => {
     expect(await due()).not.toContain(acme.id);
   });
 
-  test('cannot be postponed by more than ten seconds', async () => {
+  test('cannot be postponed by more than a second while there is something to do', async () => {
     await handIn({ ...nothing, wakes: [{ id: acme.id, at: Date.now() + 3_600_000 }] });
-    await s.db.clock.advance('11s');
+    expect(await due()).not.toContain(acme.id);
+    await s.db.clock.advance('1100ms');
     expect(await due()).toContain(acme.id);
+  });
+
+  /** Postpones acme as often as it comes due, for so many seconds. */
+  async function postpone(seconds: number): Promise<void> {
+    for (let waited = 0; waited < seconds; waited++) {
+      await handIn({ ...nothing, wakes: [{ id: acme.id, at: Date.now() + 3_600_000 }] });
+      await s.db.clock.advance('1s');
+    }
+  }
+
+  test('cannot be postponed again and again for more than ten seconds', async () => {
+    await postpone(12);
+    for (let n = 0; n < 3; n++) {
+      await handIn({ ...nothing, wakes: [{ id: acme.id, at: Date.now() + 3_600_000 }] });
+      expect(await due()).toContain(acme.id);
+    }
+  });
+
+  test('can be postponed anew after an event of its governor', async () => {
+    await postpone(12);
+    expect(await changed((turn) => turn)).toBe('written');
+    await signal(acme, 3);
+    await handIn({ ...nothing, wakes: [{ id: acme.id, at: Date.now() + 3_600_000 }] });
+    expect(await due()).not.toContain(acme.id);
   });
 });
 
