@@ -750,7 +750,7 @@ create table writ_data.entitlement ( -- owner writ_owner
   told_at timestamp with time zone,
   put_by text not null,
   put_at timestamp with time zone not null,
-  constraint an_end_is_on_the_calendar CHECK ((writ_data.within_times(expires_at) AND writ_data.within_times(told_at))),
+  constraint an_end_is_on_the_calendar CHECK (((expires_at >= '1970-01-01 00:00:00+00'::timestamp with time zone) AND (expires_at < '9999-01-01 00:00:00+00'::timestamp with time zone))),
   constraint entitlement_pkey PRIMARY KEY (tenant_id),
   constraint quota_is_no_debt CHECK (((quota_limit >= 0) AND (quota_limit <= '9007199254740991'::bigint))),
   constraint status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'INACTIVE'::text, 'EXPIRED'::text, 'CANCELLED'::text]))),
@@ -802,7 +802,6 @@ create table writ_data."freeze" ( -- owner writ_owner
   lifted_by text,
   constraint freeze_ends_after_it_begins CHECK ((ends_at > begins_at)),
   constraint freeze_has_a_reason CHECK (((btrim(reason) <> ''::text) AND (length(reason) <= 1000))),
-  constraint freeze_is_on_the_calendar CHECK ((writ_data.within_times(begins_at) AND ((ends_at = 'infinity'::timestamp with time zone) OR writ_data.within_times(ends_at)))),
   constraint freeze_pkey PRIMARY KEY (freeze_id)
 );
 CREATE INDEX freeze_by_tenant ON writ_data."freeze" USING btree (tenant_id) WHERE (lifted_at IS NULL);
@@ -940,8 +939,7 @@ create table writ_data.governance_signal ( -- owner writ_owner
   superseded_by uuid,
   superseded_at timestamp with time zone,
   constraint decision_is_known CHECK ((decision = ANY (ARRAY['CLEAN'::text, 'BLOCKED'::text, 'WARN'::text, 'PENDING'::text, 'EXECUTING'::text]))),
-  constraint governance_signal_pkey PRIMARY KEY (signal_id),
-  constraint signal_ends_on_the_calendar CHECK (writ_data.within_times(expires_at))
+  constraint governance_signal_pkey PRIMARY KEY (signal_id)
 );
 CREATE INDEX governance_signal_by_scope ON writ_data.governance_signal USING btree (scope, signal_id);
 CREATE INDEX governance_signal_by_tenant ON writ_data.governance_signal USING btree (tenant_id, signal_id);
@@ -1017,10 +1015,12 @@ comment on table writ_data.governor_contract is 'Governance jobs that carry an a
 
 create table writ_data.governor_due ( -- owner writ_owner
   due_at timestamp with time zone not null,
-  governor_id uuid not null
+  governor_id uuid not null,
+  since timestamp with time zone
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
 CREATE INDEX governor_due_by_time ON writ_data.governor_due USING btree (due_at);
 comment on table writ_data.governor_due is 'Governors that have to be looked at, now or later: something is in the mailbox, or a timer is due. One too many does no harm.';
+comment on column writ_data.governor_due.since is 'Since when drivers have postponed something that is left to do; null: nobody has.';
 
 create table writ_data.governor_inbox ( -- owner writ_owner
   governor_id uuid not null,
@@ -3033,7 +3033,7 @@ grant select on writ.v_job_queue_in_progress to writ_producer;
 grant select on writ.v_job_queue_in_progress to writ_server;
 grant select on writ.v_job_queue_in_progress to writ_worker;
 
--- view writ.v_job_state with (security_barrier=true); owner writ_owner; source e97f52b489d0605b3df241a84e45d1a8ac351d99b40b0a86af36a4dd7537297e
+-- view writ.v_job_state with (security_barrier=true); owner writ_owner; source ff9a66239270c53d8b940ee88e235bbb37fc81c93db7fac33a74eab8bd447e4d
 --   job_id uuid
 --   tenant_id text
 --   state text
@@ -3140,7 +3140,7 @@ grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_admin;
 grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_server;
 
 -- function writ.fn_api_key_put(p_key text, p_put jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e08568c5892fc6f8b151020d198bd8f7
+--   plpgsql, volatile, security definer; owner writ_owner; body 6f2aa5c039c7642b49e7bfd75755604d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_api_key_put(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_api_key_put(text,jsonb,text) to writ_admin;
@@ -3155,14 +3155,14 @@ grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_pri
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_server;
 
 -- function writ.fn_caller_admit(p_caller jsonb, p_right text DEFAULT NULL::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a9fddbca408e99df02e040a3e82b38ca
+--   plpgsql, volatile, security definer; owner writ_owner; body e16a90f4ca3389b5ce332e33e36cdb38
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_caller_admit(jsonb,text,text) to workflow_admin;
 grant execute on function writ.fn_caller_admit(jsonb,text,text) to writ_server;
 
 -- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 388e9f6b9ca74e4173ec6540baaeb4fc
+--   plpgsql, volatile, security definer; owner writ_owner; body a83f3c9f0e24fd2334877dd879316a79
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
@@ -3273,7 +3273,7 @@ grant execute on function writ.fn_destination_set(text,text,text,text) to writ_a
 grant execute on function writ.fn_destination_set(text,text,text,text) to writ_server;
 
 -- function writ.fn_entitlement_put(p_key text, p_entitlement jsonb, p_tenant text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7414f02f9a2f3e14e6d282fec746cb38
+--   plpgsql, volatile, security definer; owner writ_owner; body eebeedfdb1f9e6443e3f3cc4d13e1ffd
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to workflow_admin;
@@ -3295,7 +3295,7 @@ grant execute on function writ.fn_flags(jsonb) to writ_server;
 grant execute on function writ.fn_flags(jsonb) to writ_worker;
 
 -- function writ.fn_freeze_put(p_key text, p_freeze jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f1c29c93dd873251399bfc0ca6e9ea9c
+--   plpgsql, volatile, security definer; owner writ_owner; body ede4166bd2593e3b613efb709528fb48
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
@@ -3367,7 +3367,7 @@ grant execute on function writ.fn_governance_tick(text,integer) to workflow_admi
 grant execute on function writ.fn_governance_tick(text,integer) to writ_engine;
 
 -- function writ.fn_governed_approvals(p_runs uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 439e8f66fcfad7c5907a793ebf128445
+--   plpgsql, stable, security definer; owner writ_owner; body baee7beb6a34775eb49c17d49d8941c3
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3376,7 +3376,7 @@ grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
 grant execute on function writ.fn_governed_approvals(uuid[]) to writ_applier;
 
 -- function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 0c72fc7a149c48bdfc8d9fba6edc92a8
+--   plpgsql, stable, security definer; owner writ_owner; body 191faeccfa228a29e1db2d651e82e41a
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3437,7 +3437,7 @@ grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_a
 grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_server;
 
 -- function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 022c4d5a0f49efeb70dea3fffff196d6
+--   plpgsql, volatile, security definer; owner writ_owner; body 1473fc227e3f11215aea5e40a7cbd516
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
@@ -3499,7 +3499,7 @@ grant execute on function writ.fn_governor_tick(text) to workflow_admin;
 grant execute on function writ.fn_governor_tick(text) to writ_engine;
 
 -- function writ.fn_governors_apply(p_turn jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1ee144c8df6c5fb68ac2852c5f36e415
+--   plpgsql, volatile, security definer; owner writ_owner; body 402a2c770bd762d36f850e74a284e496
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -3543,7 +3543,7 @@ grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_principa
 grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_stacks text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body cadfd4fd6ec15e1f296a03efac89c630
+--   plpgsql, volatile, security definer; owner writ_owner; body 50e465f53a662a2d6edb608d5f41a545
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to workflow_admin;
@@ -3566,7 +3566,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_worker;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 30d870427dd3f69e19c6b0a7bc89d9b4
+--   plpgsql, volatile, security definer; owner writ_owner; body f905e13030b093d119d900a46fde8ca5
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3738,7 +3738,7 @@ grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) t
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to writ_worker;
 
 -- function writ.fn_job_requeue_many(p_job_ids uuid[], p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 71e6f834d2398cdb3db71c976ab5903d
+--   plpgsql, volatile, security definer; owner writ_owner; body 7e7cbff25f022c25978f6f1d37d37f7f
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_requeue_many(uuid[],text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_requeue_many(uuid[],text,text,text) to writ_admin;
@@ -3773,7 +3773,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body bef1304ad70744cfd9367af64b27c01f
+--   plpgsql, volatile, security definer; owner writ_owner; body f8ffc32397f67261a53961f6a77353a9
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3785,7 +3785,7 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to writ_worker;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body b3608985c0703b22d1f28525e788c43f
+--   plpgsql, volatile, security definer; owner writ_owner; body 240dd376a2f7b1651278731a892cbd5d
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
@@ -3816,7 +3816,7 @@ grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to
 grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to writ_signer;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1dc98164ab27e7c1118d43106d77abd9
+--   plpgsql, volatile, security definer; owner writ_owner; body 595e8a30357e746a5212d0050c2b532f
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to writ_signer;
@@ -4007,7 +4007,7 @@ grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time 
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer DEFAULT 200) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 521373aa42182bedd9defafe0d5da466
+--   plpgsql, volatile, security definer; owner writ_owner; body a04b3f7c3e6371ba736626f6a5debbc4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
@@ -4036,7 +4036,7 @@ grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_principal_put(jsonb,text) to writ_admin;
 
 -- function writ.fn_probe_put(p_key text, p_probe jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3fd9eb1726ba54743a7aa0c6ff1418e4
+--   plpgsql, volatile, security definer; owner writ_owner; body f82d222693cb9fc92f9649b742bbfa52
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probe_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to workflow_admin;
@@ -4060,7 +4060,7 @@ grant execute on function writ.fn_probes_report(jsonb,text) to writ_applier;
 grant execute on function writ.fn_probes_report(jsonb,text) to writ_engine;
 
 -- function writ.fn_probes_take(p_limit integer, p_tenant_id text DEFAULT NULL::text, p_targets text[] DEFAULT NULL::text[], p_without text[] DEFAULT '{}'::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d857c8227f77bbcf6944fdb6ed991992
+--   plpgsql, volatile, security definer; owner writ_owner; body ab8183ee2f9de2ef734404240f44ff44
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to dot_executor;
@@ -4069,7 +4069,7 @@ grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to wri
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to writ_engine;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d966fb02b9a07a6f1e2888b2e629ae93
+--   plpgsql, volatile, security definer; owner writ_owner; body 480413f4c533b5f7342c3fbb5dbaf6ed
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
@@ -4172,7 +4172,7 @@ grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_adm
 grant execute on function writ.fn_run_dequeue_many(text,integer) to writ_engine;
 
 -- function writ.fn_run_project(p_turn uuid, p_snapshots json) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body cc7edff137cb62227d8220bbbaae9b5a
+--   plpgsql, volatile, security definer; owner writ_owner; body 90a69a3304cabed24005670bc4468ce2
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4226,7 +4226,7 @@ grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_produc
 grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_server;
 
 -- function writ.fn_run_step_commit(p_job_id uuid, p_lease_token uuid, p_result json, p_actor text DEFAULT NULL::text, p_artifacts jsonb DEFAULT NULL::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 95f64b1595cf1ad7112e33d8040d8351
+--   plpgsql, volatile, security definer; owner writ_owner; body 3de876aca4840375cc9cf3c467b4b6da
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to dot_executor;
@@ -4235,7 +4235,7 @@ grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to 
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to writ_worker;
 
 -- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 832f6a64b2d44ccf34ae65f9f0ac410d
+--   plpgsql, volatile, security definer; owner writ_owner; body b5b07969ac51cc81cf92ef8ed5393686
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -4264,7 +4264,7 @@ grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,
 grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to writ_engine;
 
 -- function writ.fn_schedule_fire(p_due jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e7328fc2e2b28822e4d9a3db0776f747
+--   plpgsql, volatile, security definer; owner writ_owner; body a25732e35a334d1d114e2a253f9fefb6
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_fire(jsonb,text) to dot_executor;
 grant execute on function writ.fn_schedule_fire(jsonb,text) to workflow_admin;
@@ -4314,7 +4314,7 @@ grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin
 grant execute on function writ.fn_setting_set(text,jsonb,text) to writ_admin;
 
 -- function writ.fn_signal_record(p_key text, p_signal jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f0729dbcf62903ac0061f7317de220e1
+--   plpgsql, volatile, security definer; owner writ_owner; body 7cefcba23dfea57448674e5cdc9b096b
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
@@ -4346,7 +4346,7 @@ grant execute on function writ.fn_signals_take(json,text,boolean) to writ_produc
 grant execute on function writ.fn_signals_take(json,text,boolean) to writ_server;
 
 -- function writ.fn_signatures_read(p_contracts uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 8eac1cdeb910b8fb6fc11961e149fe40
+--   plpgsql, stable, security definer; owner writ_owner; body 0b0f730512eab2b60bb9d21b0afae156
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4355,8 +4355,10 @@ grant execute on function writ.fn_signatures_read(uuid[]) to workflow_admin;
 grant execute on function writ.fn_signatures_read(uuid[]) to writ_applier;
 
 -- function writ.fn_signatures_verified(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body df3edb1ed6961c2ad26eb25f2ab92789
+--   plpgsql, volatile, security definer; owner writ_owner; body 1ab356159322d1fbfd25505518dfe2cb
 --   set search_path=pg_catalog, pg_temp
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_signatures_verified(jsonb,text) to dot_executor;
 grant execute on function writ.fn_signatures_verified(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_signatures_verified(jsonb,text) to writ_applier;
@@ -4443,7 +4445,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 0bb06e78c1e31de85663a76cd58e8478
 
 -- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body 96e058111e3c655fb8b41292585716ea
+--   plpgsql, volatile; owner writ_owner; body cf0a85008a58a3d6c2d0b9b6692d2040
 
 -- function writ_data.activate_items(p_key text, p_items jsonb) returns jsonb[]
 --   plpgsql, volatile; owner writ_owner; body c935b6adca0652f5568598d1f60cab7b
@@ -4498,7 +4500,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, immutable; owner writ_owner; body 215d580b068ca2b5eac7dc7484b582a7
 
 -- function writ_data.as_moment(p_text text) returns timestamp with time zone
---   plpgsql, stable; owner writ_owner; body 27767819e902fa574d110824cee9ae4a
+--   plpgsql, stable; owner writ_owner; body 8c87b94646aabbe9d5f72cf9bf06f187
 
 -- function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_touched jsonb, p_at timestamp with time zone) returns jsonb
 --   plpgsql, stable; owner writ_owner; body 3feb37f1c591bdcefb19e440f4fe1359
@@ -4539,14 +4541,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body dada62116dd4fdc5ccfef8695319c612
 --   set enable_seqscan=off
 
--- function writ_data.begin_steps(p_jobs uuid[], p_attempts smallint[], p_execution_nos integer[], p_actor text, p_at timestamp with time zone, OUT away integer[], OUT held boolean) returns record
---   plpgsql, volatile; owner writ_owner; body 8495a59056215e7f8415ca1ee1ce7b78
-
 -- function writ_data.behind(p_principal text) returns text[]
 --   sql, stable; owner writ_owner; body 23748213e9dd564b8064382741ee9227
 
 -- function writ_data.break_glass(c writ_data.contract, p_who writ_data.principal, p_reason text, p_glass jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body cd8b334b7e0294042564901ea3344615
+--   plpgsql, volatile; owner writ_owner; body 470cf3bca9754044fb65c0b38e75c5c8
 
 -- function writ_data.built_in_policy() returns jsonb
 --   sql, immutable; owner writ_owner; body 10bfb783a95038416d30615c01c6a4ae
@@ -4562,7 +4561,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.cancel_late(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body f08589ed16a3b38bc9fb0f3ae4e11e88
+--   plpgsql, volatile; owner writ_owner; body 0418fccd135093a6f6e1a22e131d5f71
 --   set enable_seqscan=off
 
 -- function writ_data.cancel_unleased(p_ready tid[], p_waiting uuid[], p_at timestamp with time zone) returns uuid[]
@@ -4658,8 +4657,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.definition_of(p_kind writ_data.job_kind) returns jsonb
 --   sql, immutable; owner writ_owner; body a108ac68710d298462a71bcbea3320bd
 
--- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 61539dc28e31df69facebddf2f16383f
+-- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone, p_asked text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 46029991a8b0f750bb0594fc754433cc
 
 -- function writ_data.deployment_id() returns uuid
 --   sql, stable; owner writ_owner; body a27e844b802687eca640f776c559051f
@@ -4678,9 +4677,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.end_governance_job(p_job uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 95dacb1619197396b786038047a71d88
-
--- function writ_data.end_late(p_jobs uuid[], p_attempts smallint[], p_execution_nos integer[], p_actor text, p_at timestamp with time zone) returns uuid[]
---   plpgsql, volatile; owner writ_owner; body a3247fab141767ecea8c9737993de25f
 
 -- function writ_data.end_timers(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 4001f4fc8010b46abdf140b2ed39d97d
@@ -4711,7 +4707,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.enqueue_jobs(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 412dfbe6bdbb272e5dbc9c418a9e833a
+--   plpgsql, volatile; owner writ_owner; body 4bc38ad965767bb8dbb3b4587a4aec28
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -4847,9 +4843,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.held_signals(p_data jsonb, p_waiting jsonb) returns TABLE(mail_seq bigint, arrival_seq bigint, n bigint)
 --   sql, immutable; owner writ_owner; body 705b65039e496ca4554ef06203596010
 
--- function writ_data.held_target(p_tenant text, p_capability text) returns text
---   sql, stable; owner writ_owner; body ea7bc7d86f9a8255f96f1dab75d4b75c
-
 -- function writ_data.holds(p_condition jsonb, p_run uuid, p_plan integer, p_input jsonb) returns boolean
 --   plpgsql, stable; owner writ_owner; body d6bad584c4a992aa7d685608a4f06ab7
 
@@ -4864,7 +4857,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set extra_float_digits=1
 
 -- function writ_data.is_callers_fault(p_sqlstate text) returns boolean
---   plpgsql, stable; owner writ_owner; body b8ba89d1b667c7d770b7b636a535192e
+--   plpgsql, stable; owner writ_owner; body 2c35ba7a5916d13153b7bbaadcf74edc
 
 -- function writ_data.is_condition(p_value jsonb, p_depth bigint) returns boolean
 --   plpgsql, immutable; owner writ_owner; body 9986150ce843e846e45424e02b344d4c
@@ -4877,9 +4870,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.is_own(p_action jsonb, p_attempts jsonb[]) returns boolean
 --   sql, immutable; owner writ_owner; body 8c0b725cbba578169a6349d1a35bb25b
-
--- function writ_data.is_readable(p_json text) returns boolean
---   sql, immutable; owner writ_owner; body 00d0f1186fbd4e6020e36b19f93403eb
 
 -- function writ_data.is_reference(p_value jsonb) returns boolean
 --   plpgsql, immutable; owner writ_owner; body 755701baebf0567d2e6eef0eec393349
@@ -4967,7 +4957,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set default_table_access_method=heap
 
 -- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body a060717e9642371026d7893cbaff356c
+--   plpgsql, volatile; owner writ_owner; body 647de64e2e85ad288df630bd1627391a
 
 -- function writ_data.may_go_on(g writ_data.governance_job, c writ_data.contract, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f279e39dd501a8bbeb9d74617ce6b16a
@@ -4976,10 +4966,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, volatile; owner writ_owner; body 46e6308e546fd795fb033865b6127527
 
 -- function writ_data.misfit(p_value jsonb, p_schema jsonb, p_path text DEFAULT 'the payload'::text) returns text
---   plpgsql, immutable; owner writ_owner; body cb05f60d298f3a3ab9120402a942381d
-
--- function writ_data.moment(p_text text) returns timestamp with time zone
---   plpgsql, stable, strict; owner writ_owner; body f88c0ab7b695cc7236257640f472ea41
+--   plpgsql, immutable; owner writ_owner; body 55d7aebb6dfb9811217fe272556cec03
 
 -- function writ_data.move_contract(p_contract uuid, p_to text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 1464f8fc65b9b594860df2a8d3c642de
@@ -5088,7 +5075,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 8326f17e18b1ec904186deed805c2785
 
 -- function writ_data.on_tick(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 4cb5d24a3a975969dd285f15dc00f8e1
+--   plpgsql, volatile; owner writ_owner; body 9cc78ad7813cbce97640b5184fd6bf6d
 --   set enable_seqscan=off
 
 -- function writ_data.on_upkeep(p_actor text, p_at timestamp with time zone) returns void
@@ -5171,7 +5158,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.promote_due(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 2895a13c0267e9c45cf4aeeea74a900a
+--   plpgsql, volatile; owner writ_owner; body 8a20a822a626d657ecc0a9a599089bf4
 --   set enable_seqscan=off
 
 -- function writ_data.proposals_limited(p_who writ_data.principal, p_at timestamp with time zone) returns jsonb
@@ -5185,7 +5172,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 3a34c025ad5c12f977cd79857b9fa058
 
 -- function writ_data.put_scope(p_tenant text, p_item jsonb, p_new boolean, p_who text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 7d1845b2a539e5b71488a5ed9ef8324a
+--   plpgsql, volatile; owner writ_owner; body c02556bd749d6e14ef867bcfa03bc517
 
 -- function writ_data.put_signal(p_tenant text, p_type text, p_scope text, p_decision text, p_reason text, p_expires_at timestamp with time zone, p_actor text, p_at timestamp with time zone, p_constraints jsonb DEFAULT NULL::jsonb) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 58208838095c93eb083ef8e779268c67
@@ -5203,8 +5190,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 8720c6bd512dd863d8659a9510ed0359
 
 -- function writ_data.reap_leases(p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body f31b480ad5119bf151e6657b0813491e
---   set enable_seqscan=off
+--   plpgsql, volatile; owner writ_owner; body 56649aebee2b2b899df097286126fe01
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
 --   plpgsql, volatile; owner writ_owner; body b1100c84cf988fa0d408623a4930722c
@@ -5419,23 +5405,13 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 0c703169295fcbe1fa8f6bfdc76a7dc4
 
 -- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_only text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
---   plpgsql, volatile; owner writ_owner; body 4feb6400df86119b8378f4dd2c74daa9
+--   plpgsql, volatile; owner writ_owner; body 9989aa9715e9d3702be948a87945c657
 
 -- function writ_data.steps_to_undo(p_job uuid) returns jsonb
 --   sql, stable; owner writ_owner; body 2596d1a0a9119b44e2374ef43aa820c3
 
 -- function writ_data.storable_signal(p_item json) returns json
 --   plpgsql, immutable; owner writ_owner; body 62cb382a620fa5a92223f81452d94c3d
-
--- function writ_data.store_snapshots(p_snapshots json, p_at timestamp with time zone) returns uuid[]
---   plpgsql, volatile; owner writ_owner; body 8c57d6688c02077471399f5ed11c2e38
---   set enable_seqscan=off
---   set plan_cache_mode=force_generic_plan
-
--- function writ_data.store_verdicts(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body ebbe9d8ef7f81674a1e1bc08c191d134
---   set enable_seqscan=off
---   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamp with time zone) returns void
 --   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
@@ -5444,7 +5420,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body c664f76949e1113b6ce1fa60aa92c2e9
 
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
---   plpgsql, stable; owner writ_owner; body 32fc7e23760a795a9de1eb555f1b22df
+--   plpgsql, stable; owner writ_owner; body 8009692cf320e6cfd35f46f97151568b
 
 -- function writ_data.system_health(p_tenant text) returns text
 --   sql, stable; owner writ_owner; body d92fb475ba44230a816ac43b7088d00d
@@ -5476,8 +5452,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.trust_in(p_item jsonb) returns text
 --   sql, immutable; owner writ_owner; body 1f248658bdcf9f47cd36045af71ee089
 
--- function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_held integer[], p_over integer[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body fcbd5997e6bfb54e83680b005a399582
+-- function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[], p_held integer[], p_over integer[], p_actor text, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[]) returns record
+--   plpgsql, volatile; owner writ_owner; body 6a3b1fdca97258c77de96fc82c479202
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
 --   plpgsql, volatile; owner writ_owner; body bb0f89633bf5e3487ee005b5f68b2874
@@ -5500,15 +5476,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.void_contract(p_contract uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns uuid
 --   plpgsql, volatile; owner writ_owner; body 62411480b5bd6dbdc2d5422471dc9143
 
--- function writ_data.wait_aside(p_jobs uuid[], p_attempts smallint[], p_execution_nos integer[], p_until timestamp with time zone, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body a736552ebe26c822a55f0e68ca6cfa98
---   set enable_seqscan=off
-
 -- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
 
 -- function writ_data.wake_governors(p_wakes jsonb, p_tenant text, p_after timestamp with time zone, p_now timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body e2615d309f61e8ac8a88e910c32d1799
+--   plpgsql, volatile; owner writ_owner; body fa2eb6b27a92a2d87da0dec7648efc20
 
 -- function writ_data.watch_endings(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 8e30b95a0adb35f18efc4f42760465b1
@@ -5535,9 +5507,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.within(p_value jsonb, p_bounds jsonb) returns boolean
 --   sql, immutable; owner writ_owner; body 07f28f2fca5f4f4222672c84ad0c12cb
-
--- function writ_data.within_times(p_moment timestamp with time zone) returns boolean
---   sql, immutable; owner writ_owner; body 748a98c1c20b4bda1081b138448a46d6
 
 -- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body bdc45544d74839b41edeb7698753637c

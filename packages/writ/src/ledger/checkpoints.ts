@@ -47,6 +47,9 @@ export interface CheckpointOptions {
   readonly trusted?: readonly VerifierKey[] | undefined;
 }
 
+/** A call records 10,000 checkpoints at most. */
+const atOnce = 10_000;
+
 /**
  * Signs every log that has grown, and publishes `_system` everywhere. A place that cannot be
  * reached does not keep the others from theirs.
@@ -66,10 +69,11 @@ export async function publishCheckpoints(
       note: signCheckpoint(origin, head.size, fromHex(head.root) as Uint8Array, [key]),
     };
   });
-  await act({ db }, 'fn_ledger_checkpoint_record($1::text::jsonb, $2)', [
-    JSON.stringify(published),
-    actor,
-  ]);
+  for (let at = 0; at < published.length; at += atOnce)
+    await act({ db }, 'fn_ledger_checkpoint_record($1::text::jsonb, $2)', [
+      JSON.stringify(published.slice(at, at + atOnce)),
+      actor,
+    ]);
   const system = published.find(({ log }) => log === systemLog);
   if (system) {
     const outcomes = await Promise.allSettled(

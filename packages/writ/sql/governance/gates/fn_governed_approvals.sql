@@ -7,6 +7,7 @@
 --          rights, tenant}]} or null], in order. glass: why it was broken. instance: the parameters
 --          of an instance. undo: of a rollback, {step number: {slot: value}}, what it restores.
 --          quorum: what the policy in force demands for each risk.
+-- Refuses: invalid_argument (more than 10,000 runs).
 --
 -- Every job costs one such call. The statement is planned once per session. OFFSET 0 keeps the plan
 -- on index lookups, even if the tables were small when it was planned.
@@ -17,6 +18,9 @@ set enable_seqscan = off
 set plan_cache_mode = force_generic_plan
 as $$
 begin
+  if cardinality(p_runs) > 10000 then
+    return writ_data.refusal('invalid_argument', 'A call reads at most 10,000 runs.');
+  end if;
   return (
     select coalesce(
       jsonb_agg(

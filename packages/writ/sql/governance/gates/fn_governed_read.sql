@@ -2,7 +2,7 @@
 -- outside the database, and whether it has to query probes.
 -- Callers: writ_applier
 -- Answers: [{tenant, steps, targets, monitored, status} or a refusal], in order.
--- Refuses: each: job_not_found.
+-- Refuses: invalid_argument (more than 10,000 jobs); each: job_not_found.
 create or replace function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -14,6 +14,9 @@ as $$
 declare
   v_tenant text := writ_data.caller_tenant();
 begin
+  if cardinality(p_jobs) > 10000 then
+    return writ_data.refusal('invalid_argument', 'A call reads at most 10,000 jobs.');
+  end if;
   return (
     select coalesce(
       jsonb_agg(

@@ -7,7 +7,7 @@
 -- p_targets: capabilities and configuration scopes of p_tenant_id, instead of due probes.
 -- Answers: {probes: [{tenant, name, capability, type, config, timeout_ms, status, detail, at}],
 --          next_ms}.
--- Refuses: TENANT_ACCESS_DENIED.
+-- Refuses: invalid_argument (more than 10,000 targets or tenants), TENANT_ACCESS_DENIED.
 -- Locks:   probes that are due, skipping those that another session holds.
 create or replace function writ.fn_probes_take(
   p_limit integer,
@@ -27,7 +27,11 @@ declare
   v_tenants text[];
   v_probes jsonb;
 begin
-  if p_targets is not null then
+  if cardinality(p_targets) > 10000 or cardinality(p_without) > 10000 then
+    return writ_data.refusal(
+      'invalid_argument', 'A call names at most 10,000 targets and 10,000 tenants.'
+    );
+  elsif p_targets is not null then
     if coalesce(v_tenant, p_tenant_id) is distinct from p_tenant_id then
       return writ_data.refusal('TENANT_ACCESS_DENIED', p_tenant_id);
     end if;

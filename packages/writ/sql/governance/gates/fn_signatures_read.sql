@@ -4,6 +4,7 @@
 --          signature, public_key, verdict, active, rights, tenant}]} or null], in order. document
 --          is the text that was signed; quorum is what the policy in force demands for each risk.
 --          Null where nothing waits for a verdict.
+-- Refuses: invalid_argument (more than 10,000 contracts).
 create or replace function writ.fn_signatures_read(p_contracts uuid[]) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -11,6 +12,9 @@ set enable_seqscan = off
 set plan_cache_mode = force_generic_plan
 as $$
 begin
+  if cardinality(p_contracts) > 10000 then
+    return writ_data.refusal('invalid_argument', 'A call reads at most 10,000 contracts.');
+  end if;
   return (
     select coalesce(
       jsonb_agg(

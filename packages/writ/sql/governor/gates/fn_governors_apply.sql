@@ -281,7 +281,8 @@ begin
       v_policies[v_g] := v_published[v_e];
     end if;
     if v_acts then
-      v_in_force[v_e] := (coalesce(v_policies[v_g], v_data[v_g] -> 'policy') ->> 'version')::integer;
+      v_in_force[v_e] :=
+        (coalesce(v_policies[v_g], v_data[v_g] -> 'policy') ->> 'version')::integer;
     end if;
   end loop;
 

@@ -3,8 +3,8 @@
 -- it falls short of. The gate never uses a lost epoch again. The lost entries stay lost, and the
 -- receipts prove that they existed.
 -- Callers: writ_admin
--- p_signature: of a ledger key, over the statement that restoreText makes of the other arguments. The
---          receipts carry it; verifiers check it, PostgreSQL cannot.
+-- p_signature: of a ledger key, over the statement that restoreText makes of the other arguments.
+--          The receipts carry it; verifiers check it, PostgreSQL cannot.
 -- p_epoch: the epoch of _system that begins. p_size, p_root: the tree of _system that was found.
 -- Answers: {logs: [{log, epoch, size}]}.
 -- Refuses: actor_required, tenant_forbidden, reason_required, invalid_argument (no signature),

@@ -4,7 +4,8 @@
 --          names another size or root, the gate stores none. A note must have the form of one that
 --          the key which signs has signed for that epoch; verifiers check the signature itself.
 -- Answers: {recorded}: how many are new.
--- Refuses: actor_required, tenant_forbidden, checkpoint_mismatch (with the log).
+-- Refuses: actor_required, tenant_forbidden, checkpoint_mismatch (with the log), invalid_argument
+--          (more than 10,000 checkpoints).
 create or replace function writ.fn_ledger_checkpoint_record(
   p_checkpoints jsonb,
   p_actor text
@@ -23,13 +24,17 @@ begin
     return writ_data.refusal('tenant_forbidden', 'The ledger is signed for all tenants.');
   elsif jsonb_typeof(p_checkpoints) is distinct from 'array' then
     return writ_data.refusal('checkpoint_mismatch', 'not an array');
+  elsif jsonb_array_length(p_checkpoints) > 10000 then
+    return writ_data.refusal('invalid_argument', 'A call records at most 10,000 checkpoints.');
   elsif exists (
     select from jsonb_to_recordset(p_checkpoints) c(log text) group by c.log having count(*) > 1
   ) then
     return writ_data.refusal('checkpoint_mismatch', 'one checkpoint of each log');
   end if;
 
-  v_key := string_to_array((select k.key from writ_data.ledger_key k order by k.key_no desc limit 1), '+');
+  v_key := string_to_array(
+    (select k.key from writ_data.ledger_key k order by k.key_no desc limit 1), '+'
+  );
 
   -- A note has one line each for origin, size and root, then the signatures: the name of the key,
   -- and in base64 four bytes of its id and 64 of the signature.

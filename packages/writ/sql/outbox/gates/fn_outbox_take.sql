@@ -10,7 +10,8 @@
 --          work {"idle": true, "next_ms"}; then the next recorded fact wakes the relays. A
 --          destination whose events cannot be read is paused, with the alert DESTINATION_PAUSED;
 --          the others go on.
--- Refuses: actor_required, tenant_forbidden (a login that is bound to a tenant).
+-- Refuses: actor_required, tenant_forbidden (a login that is bound to a tenant), invalid_argument
+--          (more than 10,000 buses).
 -- Locks:   the destination, where no other transaction has it.
 create or replace function writ.fn_outbox_take(
   p_relay text,
@@ -36,6 +37,8 @@ begin
     return writ_data.refusal('actor_required');
   elsif writ_data.caller_tenant() is not null then
     return writ_data.refusal('tenant_forbidden', 'Relays follow the events of all tenants.');
+  elsif cardinality(p_buses) > 10000 then
+    return writ_data.refusal('invalid_argument', 'A relay names at most 10,000 buses.');
   end if;
 
   -- Try again after each destination that raises and is paused, a few times per call.

@@ -24,7 +24,10 @@ declare
 begin
   if length(p_actor) > 200 then
     return writ_data.refused('fn_job_fail', p_actor, 'invalid_actor');
-  elsif cardinality(p_positions) > 5000 then
+  elsif greatest(
+    cardinality(p_positions), cardinality(p_abort_kinds), cardinality(p_codes),
+    cardinality(p_messages), cardinality(p_stacks)
+  ) > 5000 then
     return writ_data.refused(
       'fn_job_fail', p_actor, 'batch_too_large', 'A lease has at most 5,000 jobs.'
     );

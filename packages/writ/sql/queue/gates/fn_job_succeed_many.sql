@@ -61,7 +61,9 @@ begin
 
   if length(p_actor) > 200 then
     return writ_data.refused('fn_job_succeed', p_actor, 'invalid_actor');
-  elsif cardinality(p_positions) > 5000 then
+  elsif greatest(
+    cardinality(p_positions), cardinality(p_results), cardinality(p_result_refs)
+  ) > 5000 then
     return writ_data.refused(
       'fn_job_succeed', p_actor, 'batch_too_large', 'A lease has at most 5,000 jobs.'
     );

@@ -33,6 +33,9 @@ declare
 begin
   if coalesce(json_typeof(p_snapshots), '') <> 'array' then
     return writ_data.refusal('invalid_argument', 'p_snapshots is an array.');
+  elsif json_array_length(p_snapshots) > 100000 then
+    -- One call starts up to 10,000 runs, and a turn may end with several such calls.
+    return writ_data.refusal('invalid_argument', 'A turn has at most 100,000 snapshots.');
   end if;
   select * into v_at from writ_data.run_projector for update;
   if v_at.turn is distinct from p_turn or p_turn is null then

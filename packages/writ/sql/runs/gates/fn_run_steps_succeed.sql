@@ -9,7 +9,7 @@
 --          job that was not started, has ended, has committed by itself, is of a reserved kind or
 --          of another tenant, a result from which the next step cannot read. Then the worker
 --          reports each lease with fn_job_succeed_many.
--- Refuses: invalid_argument (arrays of one length, from 1 to 10,000).
+-- Refuses: invalid_argument (arrays of one length, from 1 to 10,000; at most 10,000 kinds).
 -- Locks:   the leases in the order of their tokens, as a renewal does, then the runs by id.
 create or replace function writ.fn_run_steps_succeed(
   p_tokens uuid[],
@@ -59,6 +59,8 @@ begin
     or cardinality(p_take) is distinct from v_n then
     return writ_data.refusal('invalid_argument',
       'Tokens, positions, jobs, runs, results and take are arrays of one length.');
+  elsif cardinality(p_kinds) > 10000 then
+    return writ_data.refusal('invalid_argument', 'A worker names at most 10,000 kinds.');
   end if;
 
   -- Lock. Commits in flight can pass; then those leases whose last jobs end here, as strongly as
@@ -147,7 +149,8 @@ begin
         return '{"unusual": true}'::json;
     end;
     perform writ_data.leases_told(p_tokens, v_leases);
-    s := writ_data.on_jobs_succeeded(p_jobs, p_results, v_attempts, 'fn_run_steps_succeed', p_holder, v_now,
+    s := writ_data.on_jobs_succeeded(p_jobs, p_results, v_attempts, 'fn_run_steps_succeed',
+      p_holder, v_now,
       case when p_token is not null then p_holder end, p_take, p_kinds);
     v_k := coalesce(cardinality(s.taken), 0);
     v_answers := array_to_string(s.answers, ',');
