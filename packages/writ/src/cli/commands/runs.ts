@@ -36,7 +36,8 @@ export function addRuns(program: Command): void {
   const runs = program
     .command('runs')
     .description('start plans, look at their runs, signal and verify them');
-  for (const add of [start, all, one, watch, signal, deliver, events, verify, admission]) add(runs);
+  const parts = [start, all, one, watch, signal, deliver, events, verify, rebuild, admission];
+  for (const add of parts) add(runs);
 }
 
 const ofTenant = (command: Command) =>
@@ -440,6 +441,30 @@ function judge(output: Output, history: RunHistory): void {
   ).map(oneLine);
   output.line(output.style(['bold', verdict.ok ? 'green' : 'red'], head));
   for (const line of rest) output.line(line.startsWith('  ✗') ? output.style('red', line) : line);
+}
+
+// rebuild -----------------------------------------------------------------------------------------
+
+function rebuild(runs: Command): void {
+  const command = ofRun(
+    runs.command('rebuild').description('make the snapshot of a run again, from its whole log'),
+  );
+  act<{ runId: string; rebuilt: boolean }, Tenant>(byActor(command, 'asks for it'), {
+    asks: async (writ, { args: [id = ''], options: { tenant }, output }) => {
+      // Also finds out whether there is such a run.
+      const { status } = await writ.runs.get(id, tenant === undefined ? {} : { tenant });
+      if (!output.json) output.line(oneLine(`The snapshot of ${id}, which is ${status}:`));
+      return 'Delete it, and have a worker make it again?';
+    },
+    do: async (writ, { args: [id = ''], options: { tenant } }) => {
+      const { runId } = await writ.runs.get(id, tenant === undefined ? {} : { tenant });
+      return { runId, rebuilt: (await writ.runs.rebuild([runId])) === 1 };
+    },
+    says: ({ runId, rebuilt }) =>
+      rebuilt
+        ? `A worker makes it again. \`writ runs verify ${runId}\` compares it with the log.`
+        : `Run ${runId} has no events, so it has no snapshot to make again.`,
+  });
 }
 
 // signal and deliver ------------------------------------------------------------------------------

@@ -277,6 +277,37 @@ describe('watch and events', () => {
   });
 });
 
+describe('rebuild', () => {
+  test('asks first, and with --yes has the snapshot made again from the log', async () => {
+    await now.work();
+    const { runId } = await now.completed();
+    await projected(runId);
+    const [before] = await now.db.query('select snapshot from writ.run_snapshots');
+    // A snapshot that somebody has changed.
+    await now.db.query(`update writ_data.run_snapshot set status = 'FAILED', snapshot = '{}'`);
+    const snapshots = () => now.db.query('select status, snapshot from writ.run_snapshots');
+    const asked = await run(['runs', 'rebuild', runId], { env });
+    expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining(runId)]);
+    expect(asked.stderr).toContain('Add --yes');
+    expect(await snapshots()).toEqual([{ status: 'FAILED', snapshot: {} }]);
+
+    const answer = await json(['runs', 'rebuild', runId, '--yes'], { env });
+    expect(answer).toEqual({ runId, rebuilt: true });
+    await projected(runId);
+    expect(await snapshots()).toEqual([{ status: 'COMPLETED', snapshot: before?.snapshot }]);
+  });
+
+  test('touches no run of another tenant than --tenant names', async () => {
+    const { runId } = await now.writ.start(saga, { id: 'o-1' });
+    const elsewhere = ['runs', 'rebuild', runId, '--tenant', 'elsewhere', '--yes'];
+    const { code, stderr } = await run(elsewhere, { env });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no such run')]);
+    expect(
+      await now.db.query(`select from writ.command_run where command = 'fn_run_rebuild'`),
+    ).toEqual([]);
+  });
+});
+
 describe('signal and deliver', () => {
   test('a cancel is shown first and done with --yes', async () => {
     await now.work();
