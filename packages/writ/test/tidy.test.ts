@@ -411,10 +411,11 @@ describe('documents', () => {
       .filter((link) => !/^[a-z]+:/.test(link))
       .filter((link) => {
         const [path, anchor] = link.split('#');
-        const target = path ? normalize(join(dirname(page), path)) : page;
-        if (!isThere(target)) return true;
+        // A reader follows the link from where the page is, so no path is completed here.
+        const target = path ? join(dirname(at(page)), path) : at(page);
+        if (!existsSync(target)) return true;
         if (!anchor || !target.endsWith('.md')) return false;
-        return ![...read(target).matchAll(/^#+ (.+)$/gm)].some(
+        return ![...readFileSync(target, 'utf8').matchAll(/^#+ (.+)$/gm)].some(
           (match) => slug(match[1] as string) === anchor,
         );
       });
