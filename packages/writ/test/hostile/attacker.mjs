@@ -35,7 +35,8 @@ export function isRefusal(answer) {
         (item) => (!Array.isArray(item) && isRefusal(item)) || (item?.reason && !item.done),
       )
     );
-  if (answer.refused === true) return true;
+  // Nothing was done: the caller has to take another way.
+  if (answer.refused === true || answer.unusual === true) return true;
   const items = answer.jobs ?? answer.runs;
   return (
     Array.isArray(answer.refused) &&
@@ -67,6 +68,8 @@ export class Attacker {
     this.people = options.people;
     this.names = options.names ?? false;
     this.bound = options.bound ?? false;
+    /** A turn that it has decided about governors that it holds, in an open transaction. @type {any} */
+    this.turn = undefined;
     /** A login without a role, which administrators register and forget. */
     this.spare = options.spare ?? 'hostile_nobody';
     this.gates = options.gates;

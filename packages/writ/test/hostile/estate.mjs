@@ -55,6 +55,7 @@ export async function prepareCalm(writ, keys, admin) {
   const as = { as: String(keys.ops), tenant: calm };
   await writ.runs.register(stillPlan);
   await writ.enqueue(still, undefined, { tenant: calm, delay: '30d' });
+  await writ.schedules.put('calm-schedule', still, { cron: '0 0 1 1 *', tenant: calm });
   await writ.runs.start(/** @type {any} */ (stillPlan), undefined, { tenant: calm });
   await writ.capabilities.put(
     [
@@ -77,7 +78,9 @@ export async function prepareCalm(writ, keys, admin) {
 /** What `mallory` has, and keeps getting: something for every gate. */
 export class Estate {
   n = 0;
-  /** Approvals count when an applier has verified them. @type {Promise<unknown> | undefined} */
+  /**
+   * Approvals count when an applier has verified them. @type {ReturnType<Writ['work']> | undefined}
+   */
   verifier;
 
   /** @param {Writ} writ @param {Pool} admin @param {Record<string, string>} keys */
@@ -157,7 +160,10 @@ export class Estate {
     await Promise.all([
       ...Array.from({ length: 4 }, () => writ.enqueue(work, { n }, { tenant: mallory })),
       writ.enqueue(work, { n }, { tenant: mallory, delay: '1h' }),
-      writ.runs.start(/** @type {any} */ (plan), undefined, { tenant: mallory }),
+      // Their first steps are jobs of the same kind.
+      ...Array.from({ length: 4 }, () =>
+        writ.runs.start(/** @type {any} */ (plan), undefined, { tenant: mallory }),
+      ),
     ]);
     await this.admin.query(
       `select writ_data.raise_alert('M_ALERT', 'P2', $1, 'm/' || $2, '{}', 'estate', writ.now())`,
@@ -181,10 +187,60 @@ export class Estate {
       { title: `m ${n}`, scope: [cap, conf], steps, risk: 'low' },
       as,
     );
+    const signal = { kind: 'signal', source: 'custom', type: 'load', severity: 'MEDIUM' };
+    const about = { signal_id: `estate-${n}`, value: n, observed_at: Date.now() };
+    await this.#gate(`fn_signals_take($1, 'estate')`, [
+      JSON.stringify([
+        { t: mallory, s: 'default', id: about.signal_id, c: { ...signal, ...about } },
+      ]),
+    ]);
     if (n % 4 === 0) await this.#template();
     if (n % 3 === 0) return;
     await this.#approve(contract);
     if (n % 3 === 1) await contract.activate({ as: String(this.keys.service) });
+  }
+
+  /**
+   * Leaves jobs that only Writ makes, for gates of appliers: nobody verifies them first. They are
+   * made up, so it is for a database whose work nobody counts.
+   */
+  async leave() {
+    await (await this.verifier)?.stop();
+    this.verifier = undefined;
+    const { admin, writ } = this;
+    await writ.governor({ tenant: mallory, sku: 'acting' });
+    await admin.query(
+      `with c as (
+        select jsonb_build_object('contract', contract_id) as input from writ_data.contract
+        where tenant_id = $1 order by contract_id desc limit 4
+      ), g as (
+        select jsonb_build_object('job', job_id) as input from writ_data.governance_job
+        where tenant_id = $1 order by job_id desc limit 4
+      ), a as (
+        select jsonb_build_object('governor_id', governor_id, 'action_id', 'a-1', 'attempt', n) as input
+        from writ_data.governor cross join generate_series(1, 4) n
+        where tenant_id = $1 and sku_id = 'acting'
+      ), x as (
+        select 'governance.verify' as kind, input from c
+        union all select 'governance.audit', input from g
+        union all select 'governance.ended', input from g
+        union all select 'governor.webhook', input from a
+      )
+      select writ_data.enqueue_alike(kind, array_agg(writ_data.uuidv7()), json_agg(input),
+        'estate', $1)
+      from x group by kind`,
+      [mallory],
+    );
+    // A governor that waits for all of these actions, and for a person.
+    await admin.query(
+      `update writ_data.governor g
+       set data = g.data || jsonb_build_object('causes', array['outage'], 'in_flight',
+         jsonb_build_object('action_id', 'a-1', 'earlier', (
+           select jsonb_agg(j.job_id) from writ_data.job j
+           where j.tenant_id = $1 and j.job_kind = 'governor.webhook')))
+       where g.tenant_id = $1 and g.sku_id = 'acting'`,
+      [mallory],
+    );
   }
 
   /** @param {string} call @param {unknown[]} values @returns {Promise<any>} */

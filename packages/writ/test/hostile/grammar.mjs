@@ -12,8 +12,8 @@ import { randomUuid, uuid7 } from './values.mjs';
 /** What an attacker is: its name, its tenant, and the keys that it has. */
 /**
  * @typedef {{ login: string, tenant: string, people: Record<string,
- * import('../../dist/governance/keys.js').Principal>, names: boolean, spare: string, known: Known,
- * random: ReturnType<import('../faults/plan.mjs').generator> }} Attacker
+ * import('../../dist/governance/keys.js').Principal>, names: boolean, spare: string, turn?: unknown,
+ * known: Known, random: ReturnType<import('../faults/plan.mjs').generator> }} Attacker
  */
 /** @typedef {Record<string, any>} Arguments */
 
@@ -171,6 +171,22 @@ export function foreignRun(a) {
   return { ...run, engine: 'external' };
 }
 
+/** A turn in which a driver has decided nothing. */
+export const noTurn = { governors: [], events: [], receipts: [], effects: [], wakes: [] };
+/** The policy of `mallory`, as a driver has loaded it. @param {number} version */
+export const policyVersion = (version) => ({
+  version,
+  hash: policyHash(policy),
+  shadow: false,
+  document: policy,
+});
+
+/** The newest lease on a job of such a kind, as arguments. @param {Attacker} a @param {string} kind */
+function leaseOf(a, kind) {
+  const { job, token } = a.known.heldOf(kind) ?? {};
+  return { p_job_id: job ?? a.known.own('job'), p_lease_token: token };
+}
+
 /** A governor that is asked to do something, and what it would be told. @param {Attacker} a */
 const governor = (a) => a.known.own('governor');
 
@@ -275,21 +291,17 @@ export const byGate = {
         : { reason: 'a quiet week for everybody', begins_at: minute(6000), ends_at: minute(6005) },
     };
   },
-  fn_governance_audits: (a) => ({
-    p_items: [
-      {
-        job: a.known.held?.jobs[0]?.id ?? a.known.own('governance_job'),
-        token: a.known.held?.token,
-        evidence: {},
-        read: {},
-      },
-    ],
-  }),
+  fn_governance_audits: (a) => {
+    const { job, token } = a.known.heldOf('governance.audit') ?? {};
+    return {
+      p_items: [{ job: job ?? a.known.own('governance_job'), token, read: {}, touched: {} }],
+    };
+  },
+  fn_governance_ended: (a) => leaseOf(a, 'governance.ended'),
   fn_signatures_read: (a) => ({ p_contracts: [a.known.own('eligible')] }),
   fn_signatures_verified: (a) => ({
-    p_items: (a.known.held?.jobs ?? [{ id: uuid7(a.random) }]).map(({ id }) => ({
-      job: id,
-      token: a.known.held?.token,
+    p_items: [a.known.heldOf('governance.verify') ?? { job: uuid7(a.random) }].map((held) => ({
+      ...held,
       trust: 'database',
       quorum: 1,
       verdicts: [{ review_no: a.random.between(1, 3), verdict: a.random.pick(['valid', 'wrong']) }],
@@ -299,7 +311,10 @@ export const byGate = {
   fn_governance_policy_publish: () => ({
     p_document: { approvals: { low: 1, medium: 1, high: 2, critical: 2 } },
   }),
-  fn_governor_ack: (a) => ({ p_cause: governor(a)?.cause ?? 'outage' }),
+  fn_governor_ack: (a) => {
+    const caused = a.known.own('caused');
+    return { p_cause: caused?.cause ?? 'outage', p_sku: caused?.sku ?? sku };
+  },
   fn_governor_act: (a) => ({
     p_id: uuid7(a.random),
     p_action_type: `${prefix}.relieve`,
@@ -324,51 +339,18 @@ export const byGate = {
     p_hash: policyHash(policy),
     p_shadow: false,
   }),
-  fn_governor_report: (a) => {
-    const { id, in_flight: action } = governor(a) ?? {};
-    return {
-      p_governor_id: id,
-      p_job_id: action?.job_id ?? a.known.own('job'),
-      p_content: {
-        kind: 'result',
-        action_id: action?.action_id,
-        attempt: action?.attempt,
-        ok: true,
-      },
-    };
-  },
+  fn_governor_commit: (a) => leaseOf(a, 'governor.'),
+  fn_governor_report: (a) => ({
+    ...leaseOf(a, 'governor.'),
+    p_report: { kind: 'result', ok: true, response_code: 200, result: { replicas: 3 } },
+    p_governance_job: null,
+  }),
   fn_governor_tell: (a) => ({
     p_failure: { cause: 'ledger', failure_type: 'timeout', message: `${a.login} waited` },
   }),
-  fn_governors_apply: (a) => {
-    const { id, rev, receipts, done, state } = governor(a) ?? {};
-    const stream = a.known.foreign('stream') ?? {};
-    return {
-      p_turn: {
-        governors:
-          a.random.next() < 0.5
-            ? []
-            : [
-                {
-                  id,
-                  rev,
-                  events: rev + 1,
-                  receipts,
-                  done,
-                  last: Date.now(),
-                  state,
-                  hash: '00'.repeat(32),
-                  due: Date.now(),
-                },
-              ],
-        wakes: [{ g: id, at: Date.now() }],
-        events: [],
-        settled: [],
-        entries: [canonicalize(receiptFor(a, stream))],
-        effects: [],
-      },
-    };
-  },
+  fn_governors_apply: (a) => ({
+    p_turn: a.turn ?? { ...noTurn, wakes: [{ id: governor(a)?.id, at: Date.now() }] },
+  }),
   fn_governors_take: () => ({ p_limit: 5, p_mails: 10, p_ids: null, p_after: '-infinity' }),
   fn_incident_put: (a) => {
     const id = a.known.own('incident');
@@ -429,6 +411,8 @@ export const byGate = {
     ],
   }),
   fn_job_events: (a) => ({ p_job_id: a.known.own('job') }),
+  // A kind that nobody else needs: one that is paused gives the others no more leases.
+  fn_job_kind_pause: () => ({ p_kind: `${prefix}.follow` }),
   fn_job_kind_register: () => ({
     p_definition: { max_attempts: 2, backoff_base_s: 0.1, backoff_cap_s: 1 },
   }),
@@ -559,16 +543,18 @@ export const byGate = {
   }),
   fn_run_step_commit: () => ({ p_result: { done: true }, p_artifacts: null }),
   fn_run_steps_succeed: (a) => {
-    const lease = a.known.held;
+    const step = a.known.heldStep();
     return {
-      p_tokens: [lease?.token],
-      p_positions: [1],
-      p_jobs: [lease?.jobs[0]?.id],
-      p_runs: [a.known.own('live_run')],
+      p_tokens: [step?.token ?? randomUuid(a.random)],
+      p_positions: [step?.position ?? 1],
+      p_jobs: [step?.job ?? a.known.own('job')],
+      p_runs: [step?.run ?? a.known.own('live_run')],
       p_results: ['{"done": true}'],
-      p_take: [false],
+      p_take: [a.random.next() < 0.5],
+      p_kinds: [kind],
       p_token: randomUuid(a.random),
       p_lease_ttl_seconds: 1,
+      p_holder: `${prefix}-${a.login}`,
     };
   },
   fn_run_values: () => ({ p_refs: ['input'] }),

@@ -2,8 +2,11 @@
 // Sequences of calls, and raw SQL: what a login can try without any gate.
 
 import { documentHash } from '../../dist/governance/document.js';
+import { decide, decideVersion } from '../../dist/governor/decide.js';
+import { takenFrom } from '../../dist/governor/stored.js';
+import { rowsOf, turn } from '../../dist/governor/turn.js';
 import { canonicalize } from '../../dist/ledger/canonical.js';
-import { foreignRun, planText, receiptFor } from './grammar.mjs';
+import { foreignRun, noTurn, planText, policyVersion, receiptFor } from './grammar.mjs';
 import { channels, lockNames, reserved, uuid7 } from './values.mjs';
 
 /** @typedef {import('./attacker.mjs').Attacker} Attacker */
@@ -154,11 +157,49 @@ async function craftedProposal(a) {
   });
 }
 
-/** Takes governors and applies junk, without `begin` and with it. @param {Attacker} a */
+/**
+ * Takes the governors of its tenant and decides about them, as a driver does: an honest turn, for
+ * the call that follows. @param {Attacker} a
+ */
+async function decideTurn(a) {
+  a.turn = undefined;
+  const governors = new Map(
+    // Not one whose policy another driver has to load, nor one that is made up.
+    (a.known.mine.governor ?? [])
+      .filter(({ sku, policy, hash }) => {
+        return sku === 'default' && (!policy || hash === policyVersion(policy).hash);
+      })
+      .map((one) => [one.id, one]),
+  );
+  if (governors.size === 0) return;
+  const rows = await a.act('fn_governors_take', {
+    p_ids: [...governors.keys()],
+    p_mails: 10,
+    p_after: '-infinity',
+  });
+  if (!Array.isArray(rows)) return;
+  const { governors: taken, now, machine } = takenFrom(rows);
+  const options = { decide, decideVersion, processId: 'm', now, machine, twice: false };
+  const bounds = { limit: 20, mails: 10, crashLimit: 10 };
+  const turned = taken.map((/** @type {any} */ one) => {
+    const version = one.data.policy?.version;
+    const published = version === undefined ? null : policyVersion(version);
+    return turn(one, published, undefined, undefined, { ...options, ...bounds });
+  });
+  a.turn = rowsOf(turned, []);
+  if (a.turn.governors.length > 0) a.note('fn_governors_apply', 'decided');
+}
+
+/**
+ * Writes an honest turn with something planted in it, in the transaction that has taken the
+ * governors or after it. @param {Attacker} a
+ */
 async function takeApplyJunk(a) {
   const apart = a.random.next() < 0.5;
   if (!apart) await a.send('begin', 'begin');
-  await a.act('fn_governors_take');
+  await decideTurn(a);
+  const honest = a.turn ?? noTurn;
+  a.turn = undefined;
   const stream = a.known.foreign('stream') ?? {};
   const victim = a.known.foreign('governor');
   const effects = [
@@ -168,30 +209,21 @@ async function takeApplyJunk(a) {
     { type: 'alert', t: 'alpha', code: 'X', severity: 'P1', subject: 'x' },
     { type: 'enqueue', kind: 'governance.change', t: 'alpha' },
   ];
-  const entry = JSON.stringify(
+  const receipt = canonicalize(
     receiptFor(a, { ...stream, next: (stream.next ?? 1) + a.random.between(0, 2) }),
   );
-  await a.act('fn_governors_apply', {
-    p_turn: {
-      governors:
-        a.random.next() < 0.6 || !victim
-          ? []
-          : [
-              {
-                ...victim,
-                events: victim.rev + 1,
-                last: Date.now(),
-                hash: '00'.repeat(32),
-                due: a.random.pick([huge, Date.now(), -huge]),
-              },
-            ],
-      wakes: victim ? [{ g: victim.id, at: huge }] : [],
-      events: [],
-      settled: [],
-      entries: a.random.next() < 0.7 ? [entry] : [],
-      effects: [a.random.pick(effects)],
-    },
-  });
+  const plant = a.random.pick([
+    () => ({ receipts: [...honest.receipts, { e: 1, r: receipt }] }),
+    () => ({ receipts: [{ e: 1, r: receipt }] }),
+    () => ({ effects: [{ e: 1, ...a.random.pick(effects) }] }),
+    () => ({ effects: [...honest.effects, { e: 1, ...a.random.pick(effects) }] }),
+    () => ({ governors: [{ id: victim?.id, rev: victim?.rev, data: {}, waiting: {} }] }),
+    () => ({
+      governors: honest.governors.map((/** @type {any} */ one) => ({ ...one, id: victim?.id })),
+    }),
+    () => ({ wakes: [{ id: victim?.id, at: a.random.pick([huge, -huge, Date.now()]) }] }),
+  ]);
+  await a.act('fn_governors_apply', { p_turn: { ...honest, ...plant() } });
   if (!apart) await a.send('end', a.random.pick(['commit', 'rollback']));
 }
 
@@ -329,13 +361,33 @@ async function crashGovernor(a) {
   const { id, rev } = a.known.foreign('governor') ?? {};
   for (let n = 0; n < 13; n++)
     await a.act('fn_governor_crashed', { p_governor_id: id, p_rev: rev, p_error: 'x' });
-  const contents = [
-    { kind: 'health_failed' },
-    { kind: 'health_failed', at: huge },
-    { kind: 'health_failed', dependency: { deep: [] } },
-    { kind: 'policy', policy: null },
+  const failures = [
+    { cause: 'ledger', failure_type: 'timeout', message: 'it took too long' },
+    { cause: 'ledger', failure_type: 'timeout', message: { deep: [] } },
+    { cause: 'ledger', failure_type: 'receipt_slow', message: 'x'.repeat(1001) },
+    { cause: 'policy', failure_type: 'policy_load_failed', message: 'x' },
+    [],
   ];
-  await a.act('fn_governor_tell', { p_governors: [id], p_content: a.random.pick(contents) });
+  await a.act('fn_governor_tell', { p_governors: [id], p_failure: a.random.pick(failures) });
+}
+
+/**
+ * Names a wrong tenant in its session, and calls what takes rows one by one: an error that the
+ * setting of a caller causes counts against no row. @param {Attacker} a
+ */
+export async function wrongTenant(a) {
+  // A login of all tenants narrows itself to that tenant, and may.
+  if (!a.bound) return;
+  const row = a.known.foreign('schedule_row') ?? {};
+  const late = new Date(Math.ceil(Date.now() / 6e4) * 6e4 + 400 * 864e5).toISOString();
+  const over = /** @type {Record<string, Record<string, unknown>>} */ ({
+    fn_schedule_fire: { p_due: [{ ...row, ticks: [], move_to: late }] },
+    fn_run_start_many: { p_runs: [foreignRun(a)] },
+  });
+  await a.send('raw', `set writ.tenant = '${a.random.pick(['alpha', 'calm', 'x'])}'`);
+  for (const { name } of a.gates)
+    if (/_(fire|tick|many)$/.test(name)) await a.act(name, over[name] ?? {});
+  await a.send('raw', 'reset writ.tenant');
 }
 
 /** Holds what others wait for. @param {Attacker} a */
@@ -454,6 +506,8 @@ export const moves = [
   ['fn_governance_ended', healthLies],
   ['fn_governor_crashed', crashGovernor],
   ['fn_queue_heartbeat', heartbeatIdle],
+  ['fn_schedule_fire', wrongTenant],
+  ['fn_job_tick', wrongTenant],
   [null, raw],
   [null, look],
 ];
@@ -477,6 +531,19 @@ const leased = (kind) => (a) =>
 const first = {
   fn_change_begin: leased('governance.soak'),
   fn_changes_apply: leased('governance.change'),
+  fn_governance_audits: leased('governance.audit'),
+  fn_governance_ended: leased('governance.ended'),
+  fn_signatures_verified: leased('governance.verify'),
+  fn_governor_commit: leased('governor.webhook'),
+  async fn_governor_report(a) {
+    await leased('governor.webhook')(a);
+    await a.act('fn_governor_commit');
+  },
+  async fn_governors_apply(a) {
+    await a.send('begin', 'begin');
+    await decideTurn(a);
+  },
+  fn_run_steps_succeed: leased('m.work'),
   async fn_run_append(a) {
     await a.act('fn_plan_register', { p_document: planText });
     await a.act('fn_run_start_many', { p_runs: [foreignRun(a)] });
@@ -493,9 +560,22 @@ const first = {
  * Does what a gate needs first: without it most calls would end at its first check. @param
  * {Attacker} a @param {import('./catalogue.mjs').Gate} gate
  */
-export async function ready(a, gate) {
+async function ready(a, gate) {
   const needsLease = gate.args.some(({ name, optional }) => name === 'p_lease_token' && !optional);
   await (first[gate.name] ?? (needsLease ? leased('m.work') : undefined))?.(a);
+}
+
+/**
+ * Calls a gate, after what it needs. What `ready` has begun ends with the call: a turn with words
+ * of its own is no finding, so it does not stay. @param {Attacker} a @param
+ * {import('./catalogue.mjs').Gate} gate @param {number} [hostility]
+ */
+export async function attempt(a, gate, hostility = a.random.next()) {
+  await ready(a, gate);
+  await a.call(gate, hostility);
+  if (gate.name !== 'fn_governors_apply') return;
+  a.turn = undefined;
+  await a.send('end', hostility < 0.4 ? a.random.pick(['commit', 'rollback']) : 'rollback');
 }
 
 /** One of the moves that fit an attacker. @param {Attacker} a */
@@ -515,6 +595,6 @@ export async function attack(a) {
     return;
   }
   const gate = a.random.pick(a.gates);
-  if (a.random.next() < 0.15) await ready(a, gate);
-  await a.call(gate);
+  if (a.random.next() < 0.15) await attempt(a, gate);
+  else await a.call(gate);
 }

@@ -57,9 +57,12 @@ const queries = {
   governor: `select jsonb_build_object('id', g.governor_id, 'sku', g.sku_id, 'tenant', g.tenant_id,
       'rev', g.events, 'receipts', g.receipts, 'done', g.mail_done, 'state', g.state,
       'in_flight', g.data -> 'in_flight',
-      'cause', (select k from jsonb_object_keys(case jsonb_typeof(g.data -> 'causes')
-        when 'object' then g.data -> 'causes' else '{}' end) k limit 1)) as what
+      'policy', g.data #> '{policy,version}', 'hash', g.data #> '{policy,hash}') as what
     from writ_data.governor g where g.tenant_id OF_TENANT`,
+  caused: `select jsonb_build_object('sku', g.sku_id, 'cause', g.data #> '{causes,0}') as what
+    from writ_data.governor g where g.tenant_id OF_TENANT and g.data #> '{causes,0}' is not null`,
+  step: `select jsonb_build_object('job', j.job_id, 'run', j.run_id) as what from writ_data.job j
+    where j.tenant_id OF_TENANT and j.run_id is not null order by j.job_id desc`,
   plan: `select jsonb_build_object('id', p.plan_id, 'version', p.plan_version, 'sha256', encode(p.sha256, 'hex')) as what
     from writ_data.plan p where (p.plan_id like 'm-%') = ('mallory' OF_TENANT) and p.plan_id not like 'governance%'
     order by p.plan_no desc`,
@@ -160,6 +163,28 @@ export class Known {
         : leases.length
           ? this.random.pick(leases)
           : undefined;
+  }
+
+  /**
+   * The newest lease on a job of a kind that begins so. @param {string} kind @returns {{ job:
+   * string, token: string } | undefined}
+   */
+  heldOf(kind) {
+    for (const { token, jobs } of this.leases.toReversed()) {
+      const found = jobs.find((job) => job.kind.startsWith(kind));
+      if (found) return { job: found.id, token };
+    }
+    return undefined;
+  }
+
+  /** A step of a run in its newest lease. */
+  heldStep() {
+    const { token, jobs } = this.leases.at(-1) ?? { token: '', jobs: [] };
+    for (const { job, run } of this.mine.step ?? []) {
+      const position = jobs.findIndex(({ id }) => id === job) + 1;
+      if (position > 0) return { token, job, run, position };
+    }
+    return undefined;
   }
 
   /** Any id: of its own, of others, or one that it has read. @returns {string} */

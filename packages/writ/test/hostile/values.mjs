@@ -281,6 +281,9 @@ export function mutateJson(random, value, known) {
     holder[key] = { [name]: planting, ...there };
   } else if (way === 4 && typeof there === 'number') {
     holder[key] = random.pick([-there, there + 1, there * 1e15, 0, 9e18]);
-  } else holder[key] = leaf(random, known);
+  } else if (typeof there === 'string' && /^[[{]/.test(there) && random.next() < 0.9)
+    // Text that is JSON itself: an event or a receipt in a turn.
+    holder[key] = JSON.stringify(mutateJson(random, JSON.parse(there), known));
+  else holder[key] = leaf(random, known);
   return root.root === undefined ? null : root.root;
 }
