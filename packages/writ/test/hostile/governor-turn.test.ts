@@ -32,7 +32,15 @@ let globex: GovernorHandle;
 
 beforeEach(async () => {
   const worker = await s.work();
-  acme = await s.stable(scaling());
+  acme = await s.stable(
+    scaling(
+      {},
+      {
+        parameters: { replicas_delta: 3, zone: 'a' },
+        bounds: { replicas_delta: { min: 1, max: 5 }, zone: { in: ['a', 'b'] } },
+      },
+    ),
+  );
   globex = await s.stable(undefined, { tenant: 'globex' });
   await worker.stop();
   await signal(acme);
@@ -354,30 +362,54 @@ describe('an effect', () => {
       );
   });
 
+  /** An attempt that begins an action, as a driver would send it. */
+  const beginning = (attempt: unknown, rule: object) => (turn: TurnRows) => {
+    const doc = JSON.parse(String(turn.events[0]?.doc)) as Doc;
+    const [at, due_at] = [Number(doc.ids_at ?? doc.clock ?? doc.at), Number(doc.at) + 500];
+    const action_id = uuidv4();
+    return effect({
+      type: 'attempt',
+      kind: 'action',
+      action_id,
+      attempt,
+      job_id: jobIdOf(action_id, 1, at),
+      due_at,
+      doing: rule,
+    })(turn);
+  };
+
+  test('begins no action that differs from the policy or exceeds its bounds, and begins one that does neither', async () => {
+    const parameters = { replicas_delta: 3, zone: 'a' };
+    for (const changes of [
+      { action_type: 'delete_everything' },
+      { target: 'payments' },
+      { actuator: { kind: 'webhook', url: 'https://mallory.example/' } },
+      { permission: 'none' },
+      { parameters: { ...parameters, replicas_delta: 500 } },
+      { parameters: { ...parameters, region: 'us' } },
+      { parameters: { ...parameters, zone: 'c' } },
+      // jsonb counts an array as contained in every array that has its elements.
+      { parameters: { ...parameters, zone: [] } },
+      { parameters: { ...parameters, zone: ['a', 'b'] } },
+    ])
+      expect({ changes, answer: await changed(beginning(1, await doing(changes))) }).toEqual({
+        changes,
+        answer: 'invalid_turn',
+      });
+    const within = await doing({ parameters: { replicas_delta: 5, zone: 'b' } });
+    expect(await changed(beginning(1, within))).toBe('written');
+  });
+
   test('uses up quota with the first attempt at an action, however its number is written', async () => {
     await s.sql("update writ_data.entitlement set quota_limit = 0 where tenant_id = 'acme'");
     const rule = await doing();
-    const beginning = (attempt: unknown) => (turn: TurnRows) => {
-      const doc = JSON.parse(String(turn.events[0]?.doc)) as Doc;
-      const [at, due_at] = [Number(doc.ids_at ?? doc.clock ?? doc.at), Number(doc.at) + 500];
-      const action_id = uuidv4();
-      return effect({
-        type: 'attempt',
-        kind: 'action',
-        action_id,
-        attempt,
-        job_id: jobIdOf(action_id, 1, at),
-        due_at,
-        doing: rule,
-      })(turn);
-    };
     for (const attempt of [1, '1', '01', '+1'])
-      expect({ attempt, answer: await changed(beginning(attempt)) }).toEqual({
+      expect({ attempt, answer: await changed(beginning(attempt, rule)) }).toEqual({
         attempt,
         answer: 'governor_moved',
       });
     await s.sql("update writ_data.entitlement set quota_limit = 1 where tenant_id = 'acme'");
-    expect(await changed(beginning(1))).toBe('written');
+    expect(await changed(beginning(1, rule))).toBe('written');
   });
 
   test('raises and clears only a governor’s own alerts, and has a known type', async () => {

@@ -61,7 +61,9 @@ begin
     elsif exists (
       select from jsonb_each(v_doing -> 'parameters') p
       where (v_rule -> 'parameters' -> p.key = p.value
-        or v_rule #> array['bounds', p.key, 'in'] @> p.value
+        -- An array is contained in each that has its elements, but is none of them.
+        or jsonb_typeof(p.value) <> 'array'
+          and v_rule #> array['bounds', p.key, 'in'] @> p.value
         or case jsonb_typeof(p.value) when 'number' then p.value::numeric
           between (v_rule #>> array['bounds', p.key, 'min'])::numeric
           and (v_rule #>> array['bounds', p.key, 'max'])::numeric end) is not true
