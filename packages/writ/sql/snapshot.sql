@@ -4807,7 +4807,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 72ab21e6a22b0f3c52c69553773a5823
 
 -- function writ_data.governor_attempt(p_about jsonb, p_was jsonb, p_undoing jsonb, p_actor text, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body f9a5f7f963e406027858aa2410f561f8
+--   plpgsql, volatile; owner writ_owner; body 5c2602fbbddec898aced989f22e667b7
 
 -- function writ_data.governor_bounds() returns jsonb
 --   sql, stable; owner writ_owner; body 87ad9c7fb153b9716a301339ee1ccdc1

@@ -388,6 +388,9 @@ describe('an effect', () => {
       { parameters: { ...parameters, replicas_delta: 500 } },
       { parameters: { ...parameters, region: 'us' } },
       { parameters: { ...parameters, zone: 'c' } },
+      { parameters: { zone: 'a' } },
+      { parameters: {} },
+      { parameters: undefined },
       // jsonb counts an array as contained in every array that has its elements.
       { parameters: { ...parameters, zone: [] } },
       { parameters: { ...parameters, zone: ['a', 'b'] } },

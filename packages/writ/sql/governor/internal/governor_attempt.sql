@@ -59,6 +59,11 @@ begin
         'permission', v_rule -> 'permission') then
       return 'An action is not in the policy.';
     elsif exists (
+      select from jsonb_object_keys(v_rule -> 'parameters') k
+      where not coalesce(v_doing -> 'parameters' ? k, false)
+    ) then
+      return 'An action leaves a parameter of the policy out.';
+    elsif exists (
       select from jsonb_each(v_doing -> 'parameters') p
       where (v_rule -> 'parameters' -> p.key = p.value
         -- An array is contained in each that has its elements, but is none of them.
