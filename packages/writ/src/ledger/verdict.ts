@@ -156,7 +156,7 @@ export class Waivers {
   }
 }
 
-interface About {
+export interface About {
   readonly subject?: string;
   readonly log?: string;
   readonly index?: number;

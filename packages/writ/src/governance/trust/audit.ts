@@ -8,7 +8,7 @@ import { canonicalize } from '../../ledger/canonical.js';
 import { isObject, isUuid, type ReceiptContainer } from '../../ledger/container.js';
 import { governedPath, valuesPath } from '../../ledger/governed.js';
 import { fromUtf8, toHex, utf8 } from '../../ledger/text.js';
-import { count, type Findings, type ProblemKind } from '../../ledger/verdict.js';
+import { type About, count, type Findings, type ProblemKind } from '../../ledger/verdict.js';
 import type { Reader } from '../../ledger/verification/log.js';
 import { parseManifest } from '../../ledger/verification/manifest.js';
 import { parseDocument, type SignedDocument, type SignedStep, slotOf } from '../document.js';
@@ -79,27 +79,21 @@ interface Heard {
   shortest?: number;
 }
 
-/**
- * What stands at a slot, by the last receipt about it: the hash of its state, or the value that it
- * was put with.
- */
+/** What stands at a slot, by the last receipt about it. */
 interface Stands {
   readonly tenant: string;
   readonly slot: string;
-  readonly state: { readonly sha256: string } | { readonly value: unknown };
+  /** Of its state, as PostgreSQL prints it. */
+  readonly sha256: string;
   /** Of the entry that says so. */
   readonly index: number;
 }
 
 /** A place outside the database, by the last receipt about it. */
-interface StandsOutside {
-  readonly tenant: string;
-  readonly slot: string;
+interface StandsOutside extends Stands {
   readonly contract: string;
   /** The step of the contract that has changed it. */
   readonly step: number;
-  readonly sha256: string;
-  readonly index: number;
 }
 
 /** What a contract may do, by its document. */
@@ -140,14 +134,21 @@ export class GovernanceAudit {
   /** By tenant and slot. */
   readonly #values = new Map<string, Stands>();
   readonly #outside = new Map<string, StandsOutside>();
+  /** Capabilities and scopes that a receipt has made known, by log, control and name. */
+  readonly #known = new Set<string>();
   /** Scopes, by tenant and name, whose first values are too long for their receipt. */
   readonly #cut = new Set<string>();
-  /** How many entries of each log were heard, and the logs with entries that nobody can read. */
+  /** How many entries of each log were heard. */
   readonly #sizes = new Map<string, number>();
-  readonly #gaps = new Set<string>();
+  /** Logs with entries that nobody can read, and the first entry after the last of these. */
+  readonly #gaps = new Map<string, number>();
   /** The latest time of the entries of each log so far. */
   readonly #latest = new Map<string, number>();
-  readonly #found: [kind: ProblemKind, message: string, log: string, subject: string][] = [];
+  readonly #found: {
+    readonly kind: ProblemKind;
+    readonly message: string;
+    readonly about: About;
+  }[] = [];
   #changes = 0;
   #signatures = 0;
 
@@ -172,7 +173,7 @@ export class GovernanceAudit {
     { reason, status, context, timestamp }: ReceiptContainer,
     index: number,
   ): Promise<void> | undefined {
-    if (index !== (this.#sizes.get(log) ?? 0)) this.#gaps.add(log);
+    if (index !== (this.#sizes.get(log) ?? 0)) this.#gaps.set(log, index);
     this.#sizes.set(log, index + 1);
     const at = Date.parse(timestamp);
     const latest = Math.max(this.#latest.get(log) ?? at, at);
@@ -206,8 +207,7 @@ export class GovernanceAudit {
   /** What can be said when all logs have been heard. */
   async close(findings: Findings): Promise<Audited> {
     await this.#templates();
-    for (const [kind, message, log, subject] of this.#found)
-      findings.add(kind, message, { log, subject });
+    for (const { kind, message, about } of this.#found) findings.add(kind, message, about);
     const values = await this.#compare(findings);
     const contracts = [...this.#contracts.values()].filter(({ job }) => job !== undefined).length;
     if (contracts > 0 && !this.#options.trust) {
@@ -310,7 +310,7 @@ export class GovernanceAudit {
       const message =
         `Contract ${contract} was applied twice: entry ${index} of log ${log} is step ${step} of job ${job}, ` +
         `after job ${heard.job} had applied it. Find out who began the second job, and undo it.`;
-      this.#found.push(['applied_twice', message, log, contract]);
+      this.#found.push({ kind: 'applied_twice', message, about: { log, subject: contract } });
     }
     heard.done.add(step);
     if (!this.#options.trust) return;
@@ -353,7 +353,7 @@ export class GovernanceAudit {
     const text = kept?.documents.find((one) => this.#isOf(hash, one));
     if (text === undefined) {
       const message = `The document that was signed for contract ${signer} is missing. Export again, with its governance files.`;
-      this.#found.push(['governance_missing', message, log, signer]);
+      this.#found.push({ kind: 'governance_missing', message, about: { log, subject: signer } });
       return null;
     }
     this.#signatures += signatures.length;
@@ -366,7 +366,8 @@ export class GovernanceAudit {
         : said.steps.map((step) => filled(step, params))
       : [];
     const forms = (params === null ? kept : instance)?.forms ?? {};
-    const before = params === null ? (said?.pre_state ?? {}) : mapOf(forms, readJson);
+    const before =
+      params === null ? (said?.pre_state ?? {}) : mapOf(forms, (form) => readJson(form));
     const change = { contract: signer, tenant: log, scope: said?.scope ?? [], steps, params };
     const weighed = judge({
       ...{ trust, document: text, signatures, at },
@@ -388,11 +389,11 @@ export class GovernanceAudit {
   }
 
   #contentHash(scope: readonly string[], steps: readonly SignedStep[]): string {
-    return toHex(this.#options.sha256(utf8(canonicalize({ scope, steps }))));
+    return this.#hash(canonicalize({ scope, steps }));
   }
 
   #isOf(hash: string | undefined, document: string): boolean {
-    return toHex(this.#options.sha256(utf8(document))) === hash;
+    return this.#hash(document) === hash;
   }
 
   /** Why a step is not the one that was signed; undefined if it is. */
@@ -451,7 +452,7 @@ export class GovernanceAudit {
 
   #unapproved(log: string, contract: string, why: string): void {
     const message = `Contract ${contract} was applied without approval: ${why}. Find out how, and undo what it changed.`;
-    this.#found.push(['unapproved', message, log, contract]);
+    this.#found.push({ kind: 'unapproved', message, about: { log, subject: contract } });
   }
 
   async #templates(): Promise<void> {
@@ -474,62 +475,92 @@ export class GovernanceAudit {
           : []),
       ];
       for (const why of wrong) {
-        this.#found.push([
-          'template_exceeded',
-          `Template ${template}: ${why}.`,
-          document.tenant,
-          template,
-        ]);
+        this.#found.push({
+          kind: 'template_exceeded',
+          message: `Template ${template}: ${why}.`,
+          about: { log: document.tenant, subject: template },
+        });
       }
     }
   }
 
+  /**
+   * Notes what a change has left at its slot. It must have found what the last receipt says: an
+   * approval of a value that another hand has put there does not make that hand right.
+   */
   #stands(
     log: string,
     {
       slot,
       step_type,
+      before_sha256,
       after_sha256: sha256,
       contract_id,
       step,
-      of_step = step,
+      of_step,
     }: ReceiptContainer['context'],
     index: number,
   ): void {
     if (typeof slot !== 'string' || typeof sha256 !== 'string') return;
-    const key = `${log} ${slot}`;
+    const place = placeOf(log, slot);
+    const stands = { tenant: log, slot, sha256, index };
     if (!databaseTypes.includes(String(step_type))) {
       const contract = String(contract_id);
-      this.#outside.set(key, {
-        ...{ tenant: log, slot, contract, sha256, index },
-        step: Number(of_step),
-      });
+      this.#outside.set(place, { ...stands, contract, step: Number(of_step ?? step) });
       return;
     }
-    this.#values.set(key, {
-      tenant: log,
-      slot,
-      state: { sha256 },
-      index,
-    });
+    const last = this.#values.get(place);
+    const isApplied = of_step === undefined; // an undo does not say what it has found
+    if (isApplied && last && last.sha256 !== before_sha256 && !this.#isGapAfter(log, last.index))
+      this.#differs(
+        stands,
+        `was not what its last receipt says (entry ${last.index} of log ${log}) when contract ` +
+          `${String(contract_id)} changed it (entry ${index})`,
+      );
+    this.#values.set(place, stands);
+  }
+
+  #isGapAfter(log: string, index: number): boolean {
+    return (this.#gaps.get(log) ?? 0) > index;
+  }
+
+  /** A value that another hand has changed before the entry that is about it. */
+  #differs({ tenant: log, slot, index }: Omit<Stands, 'sha256'>, what: string): void {
+    const message =
+      `The value of ${slot} of tenant ${log} ${what}. ` +
+      'Find out who changed it, and propose the value that should stand there.';
+    const subject = `${log}:${slot}:${index}`;
+    this.#found.push({ kind: 'value_differs', message, about: { log, index, subject } });
   }
 
   /**
-   * The first values of a capability or of a scope: whoever puts one that is known changes no
-   * value.
+   * The first values of a capability or of a scope. Each is made known once: a second receipt of
+   * first values changes nothing that is known, and is a finding.
    */
   #put(log: string, { control, name, was, now }: ReceiptContainer['context'], index: number): void {
     if (was !== undefined || typeof name !== 'string' || typeof now !== 'string') return;
-    const put = readJson(now);
-    const stands = (slot: string, value: unknown) =>
-      this.#values.set(`${log} ${slot}`, { tenant: log, slot, state: { value }, index });
+    if (control !== 'capability' && control !== 'configuration_scope') return;
+    const thing = JSON.stringify([log, control, name]);
+    if (this.#known.has(thing)) {
+      const what = `has first values a second time (entry ${index} of log ${log})`;
+      this.#differs({ tenant: log, slot: name, index }, what);
+      return;
+    }
+    this.#known.add(thing);
+    const put = readWritten(now);
+    const stands = (slot: string, value: unknown) => {
+      const place = placeOf(log, slot);
+      const last = this.#values.get(place);
+      const at = { tenant: log, slot, index };
+      if (last)
+        this.#differs(at, `was known by entry ${last.index}, and entry ${index} makes it known`);
+      else this.#values.set(place, { ...at, sha256: this.#stateHash(slot, value) });
+    };
     if (control === 'capability') {
       if (isObject(put)) stands(name, put.lifecycle);
-    } else if (control === 'configuration_scope') {
-      if (!isObject(put)) this.#cut.add(`${log} ${name}`);
-      else if (isObject(put.values))
-        for (const [key, value] of Object.entries(put.values)) stands(`${name}#${key}`, value);
-    }
+    } else if (!isObject(put)) this.#cut.add(placeOf(log, name));
+    else if (isObject(put.values))
+      for (const [key, value] of Object.entries(put.values)) stands(`${name}#${key}`, value);
   }
 
   /**
@@ -547,30 +578,31 @@ export class GovernanceAudit {
     }
     const exported = new Map<string, Record<string, unknown>>();
     for (const line of linesOf(file))
-      exported.set(`${String(line.tenant)} ${String(line.slot)}`, line);
-    const later = [...this.#values.keys()].filter(
-      (key) => exported.get(key)?.later === true,
-    ).length;
-    if (later > 0)
-      findings.note(
-        `${count(later, 'governed value')} changed after the newest checkpoint: not compared.`,
-      );
-    for (const [key, { tenant, slot, state: stands, index }] of this.#values) {
-      const line = exported.get(key);
-      if (line?.later === true) continue;
+      exported.set(placeOf(String(line.tenant), String(line.slot)), line);
+    const later: string[] = [];
+    for (const [place, { tenant, slot, sha256, index }] of this.#values) {
+      const line = exported.get(place);
+      if (line?.later === true) {
+        later.push(`${tenant}:${slot}`);
+        continue;
+      }
       const state = typeof line?.state === 'string' ? line.state : stateText(slot, null);
-      if (isStateOf(state, slot) && this.#isState(state, slot, stands)) continue;
+      if (isStateOf(state, slot) && this.#hash(state) === sha256) continue;
       const message =
         `The value of ${slot} of tenant ${tenant} is ${state.slice(0, 200)}, which is not what its last receipt ` +
         `says (entry ${index} of log ${tenant}). Find out who changed it, and propose the value that should stand there.`;
       findings.add('value_differs', message, { log: tenant, index, subject: `${tenant}:${slot}` });
     }
-    let unread = 0;
-    for (const [key, { tenant, slot, state, later: isLater }] of exported) {
-      if (this.#values.has(key) || isLater === true || typeof state !== 'string') continue;
+    if (later.length > 0)
+      findings.note(
+        `${count(later.length, 'governed value')} changed after the newest checkpoint: not compared: ${named(later)}.`,
+      );
+    const unread: string[] = [];
+    for (const [place, { tenant, slot, state, later: isLater }] of exported) {
+      if (this.#values.has(place) || isLater === true || typeof state !== 'string') continue;
       const [log, name] = [String(tenant), String(slot)];
-      if (this.#gaps.has(log) || this.#cut.has(`${log} ${name.slice(0, name.indexOf('#'))}`)) {
-        unread += 1;
+      if (this.#gaps.has(log) || this.#cut.has(placeOf(log, name.slice(0, name.indexOf('#'))))) {
+        unread.push(`${log}:${name}`);
         continue;
       }
       const message =
@@ -578,12 +610,12 @@ export class GovernanceAudit {
         `Find out who did, and propose the value that should stand there.`;
       findings.add('value_differs', message, { log, subject: `${log}:${name}` });
     }
-    if (unread > 0)
+    if (unread.length > 0)
       findings.note(
-        `${count(unread, 'governed value')} not compared: the receipts about them are not in the export, or too short for them.`,
+        `${count(unread.length, 'governed value')} not compared: the receipts about them are not in the export, or too short for them: ${named(unread)}.`,
       );
     const outside = await this.#compareOutside(findings, exported);
-    return this.#values.size - later + outside;
+    return this.#values.size - later.length + outside;
   }
 
   /**
@@ -594,12 +626,13 @@ export class GovernanceAudit {
     findings: Findings,
     exported: ReadonlyMap<string, Record<string, unknown>>,
   ): Promise<number> {
-    let [compared, unread] = [0, 0];
-    for (const [key, { tenant, slot, contract, step: no, sha256, index }] of this.#outside) {
+    let compared = 0;
+    const unread: string[] = [];
+    for (const [place, { tenant, slot, contract, step: no, sha256, index }] of this.#outside) {
       const step = await this.#stepAt(contract, no, slot);
       const reading = step && this.#options.outside?.(tenant, step);
-      if (!reading || exported.get(key)?.later === true) {
-        unread += 1;
+      if (!reading || exported.get(place)?.later === true) {
+        unread.push(`${tenant}:${slot}`);
         continue;
       }
       const about = { log: tenant, index, subject: `${tenant}:${slot}` };
@@ -616,9 +649,9 @@ export class GovernanceAudit {
         findings.add('governance_missing', message, about);
       }
     }
-    if (unread > 0)
+    if (unread.length > 0)
       findings.note(
-        `${count(unread, 'value')} outside the database not compared: they changed after the newest checkpoint, or nobody gave their step types.`,
+        `${count(unread.length, 'value')} outside the database not compared: they changed after the newest checkpoint, or nobody gave their step types: ${named(unread)}.`,
       );
     return compared;
   }
@@ -635,11 +668,6 @@ export class GovernanceAudit {
       .flatMap((text) => readDocument(text)?.steps[no - 1] ?? [])
       .map((step) => filled(step, params))
       .find((step) => slotOf(step) === slot);
-  }
-
-  #isState(state: string, slot: string, stands: Stands['state']): boolean {
-    if ('sha256' in stands) return toHex(this.#options.sha256(utf8(state))) === stands.sha256;
-    return same((readJson(state) as Record<string, unknown>)[slot] ?? null, stands.value ?? null);
   }
 
   /** A contract, out of the file that has it. */
@@ -683,11 +711,15 @@ export class GovernanceAudit {
     if (this.#stateHash(slot, value) === sha256) return true;
     const form = forms[slot];
     if (form === undefined || !same(readJson(form), value)) return false;
-    return toHex(this.#options.sha256(utf8(`{${JSON.stringify(slot)}: ${form}}`))) === sha256;
+    return this.#hash(`{${JSON.stringify(slot)}: ${form}}`) === sha256;
   }
 
   #stateHash(slot: string, value: unknown): string {
-    return toHex(this.#options.sha256(utf8(stateText(slot, value ?? null))));
+    return this.#hash(stateText(slot, value ?? null));
+  }
+
+  #hash(text: string): string {
+    return toHex(this.#options.sha256(utf8(text)));
   }
 }
 
@@ -699,6 +731,15 @@ function readDocument(text: string): SignedDocument | undefined {
     return undefined;
   }
 }
+
+/** A slot of a tenant, whatever characters their names have. */
+const placeOf = (tenant: string, slot: string): string => JSON.stringify([tenant, slot]);
+
+/** The first of many names, for a note. */
+const named = (names: readonly string[], most = 20): string =>
+  [...names.slice(0, most), ...(names.length > most ? [`${names.length - most} more`] : [])].join(
+    ', ',
+  );
 
 const mapOf = <From, To>(
   of: Readonly<Record<string, From>>,
@@ -716,12 +757,30 @@ const formsOf = (value: unknown): Record<string, string> =>
     : {};
 
 /** Undefined for what is no JSON. */
-function readJson(text: string): unknown {
+function readJson(text: string, reviver?: Parameters<typeof JSON.parse>[1]): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, reviver);
   } catch {
     return undefined;
   }
+}
+
+/** A number as a text has it. */
+class Written {
+  constructor(readonly text: string) {}
+}
+
+/**
+ * Undefined for what is no JSON. Numbers are as they are written, because PostgreSQL keeps 100.0:
+ * they are marked with a character that no text in its jsonb has.
+ */
+function readWritten(json: string): unknown {
+  const marked = json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+    token.startsWith('"') ? token : `"\\u0000${token}"`,
+  );
+  return readJson(marked, (_, value) =>
+    typeof value === 'string' && value.startsWith('\0') ? new Written(value.slice(1)) : value,
+  );
 }
 
 function same(a: unknown, b: unknown): boolean {
@@ -754,6 +813,7 @@ export const stateText = (slot: string, value: unknown): string => printed({ [sl
 
 function printed(value: unknown): string {
   if (typeof value === 'number') return plain(value);
+  if (value instanceof Written) return value.text;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`;
   const keys = Object.keys(value).map((key) => [key, utf8(key)] as const);

@@ -23,7 +23,7 @@ import type { Trust } from '../../../src/governance/trust/file.js';
 import { valueIn } from '../../../src/governance/trust/judge.js';
 import { canonicalize } from '../../../src/ledger/canonical.js';
 import { governedPath, valuesPath } from '../../../src/ledger/governed.js';
-import { toHex, utf8 } from '../../../src/ledger/text.js';
+import { fromUtf8, toHex, utf8 } from '../../../src/ledger/text.js';
 import { verifyExport } from '../../../src/ledger/verify.js';
 import { keys, readerOf, sha256, TestLedger } from '../../ledger/exports.js';
 import { document, keyOf, person, signature, trustFile } from './signing.js';
@@ -334,10 +334,9 @@ describe.each<[string, string, () => Story, RegExp, Trust?]>([
       approved((story) => {
         story.apply();
         story.begin('job-2');
-        story.step('job-2', 1);
-        story.values.set('limits#max', 200);
+        story.step('job-2', 2);
       }),
-    /step 1 of job job-2, after job job-1/,
+    /step 2 of job job-2, after job job-1/,
   ],
   [
     'whose value was changed by another hand',
@@ -485,7 +484,10 @@ describe('a value outside the database', () => {
 
   test('is not compared without its step type, and the verdict says so', async () => {
     const { ok, notes } = await audit(applied());
-    expect([ok, notes.join()]).toEqual([true, expect.stringMatching(/1 value outside/)]);
+    expect([ok, notes.join()]).toEqual([
+      true,
+      expect.stringMatching(/1 value outside.*: default:flag:a\./),
+    ]);
   });
 });
 
@@ -592,6 +594,86 @@ describe('a governed value', () => {
     );
   });
 
+  const written = [
+    `value_differs:${log}:checkout:6`,
+    `value_differs:${log}:checkout`,
+    `value_differs:${log}:limits#max`,
+  ];
+  test('that a second receipt of first values is about stays what it was', async () => {
+    const story = known((one) => {
+      one.keep(document);
+      one.review('APPROVE', 'ada');
+      one.begin('job-1');
+      one.step('job-1', 1);
+      one.control('configuration_scope', 'limits', { values: { max: 666 } });
+      one.control('capability', 'checkout', { lifecycle: 'LAUNCHED' });
+      one.values.set('limits#max', 666).set('checkout', 'LAUNCHED');
+    });
+    expect(await differing(story)).toEqual([`value_differs:${log}:limits:5`, ...written]);
+    // Of another name, about the same slot.
+    const other = known((one) => {
+      one.control('capability', 'limits#max', { lifecycle: 666 });
+      one.values.set('limits#max', 666);
+    });
+    expect(await differing(other)).toEqual([
+      `value_differs:${log}:limits#max:2`,
+      `value_differs:${log}:limits#max`,
+    ]);
+  });
+
+  test('that another hand has changed is a finding after the next approved change, too', async () => {
+    const next: SignedDocument = {
+      ...document,
+      contract: randomUUID(),
+      scope: ['limits'],
+      steps: [
+        { step_type: 'config_update', target: 'limits', parameters: { key: 'max', new_value: 5 } },
+      ],
+      pre_state: { 'limits#max': 666 },
+    };
+    const story = (then: (one: Story) => void) =>
+      known((one) => {
+        one.keep(document);
+        one.review('APPROVE', 'ada');
+        one.keep(next);
+        one.review('APPROVE', 'ada', next);
+        then(one);
+        one.begin('job-9', next.contract);
+        one.step('job-9', 1, {
+          contract: next.contract,
+          steps: next.steps,
+          before: next.pre_state,
+        });
+      });
+    const { problems } = await audit(story((one) => one.apply()));
+    expect(problems).toMatchObject([
+      {
+        kind: 'value_differs',
+        subject: `${log}:limits#max:10`,
+        message: expect.stringMatching(/last receipt says \(entry 8 of .* changed it \(entry 10\)/),
+      },
+    ]);
+    expect(await differing(story(() => undefined))).toEqual([`value_differs:${log}:limits#max:5`]);
+  });
+
+  test('that was put as 100.0 is the one that a change finds and the export has', async () => {
+    const state = '{"limits#rates": {"a": 100.0, "b\\"": [1.50, "2.0"]}}';
+    const story = new Story();
+    const put = '{"values": {"max": 100.0, "rates": {"a": 100.0, "b\\"": [1.50, "2.0"]}}}';
+    story.control('configuration_scope', 'limits', put);
+    story.keep(document);
+    story.review('APPROVE', 'ada');
+    story.begin('job-1');
+    story.step('job-1', 1, whole, { before_sha256: toHex(sha256(utf8('{"limits#max": 100.0}'))) });
+    story.kept.get(contract)!.pre_state = { 'limits#max': '100.0' };
+    const change = (files: Map<string, Uint8Array>) => {
+      const lines = fromUtf8(files.get(valuesPath)!)!;
+      const line = JSON.stringify({ tenant: log, slot: 'limits#rates', state });
+      return files.set(valuesPath, utf8(`${lines}${line}\n`));
+    };
+    expect(await audit(story, { change })).toMatchObject({ problems: [], audited: { values: 2 } });
+  });
+
   test('does not become right because a rollback has found it', async () => {
     const story = known((one) => {
       one.keep(document);
@@ -608,7 +690,7 @@ describe('a governed value', () => {
     cut.values.set('limits#max', 'a'.repeat(9_000));
     const verdict = await audit(cut);
     expect(verdict.problems).toEqual([]);
-    expect(verdict.notes.join()).toContain('1 governed value not compared');
+    expect(verdict.notes.join()).toMatch(/1 governed value not compared.*: default:limits#max\./);
   });
 });
 
@@ -616,7 +698,7 @@ test('without a trust file approvals are not judged, and the verdict says so; th
   const story = unsigned((one) => {
     one.apply();
     one.begin('job-2');
-    one.step('job-2', 4);
+    one.step('job-2', 2);
   });
   const verdict = await audit(story, { trust: null });
   expect(verdict.problems).toMatchObject([{ kind: 'applied_twice' }]);
@@ -648,7 +730,9 @@ test('a value that changed after the checkpoint is not compared, and the verdict
   };
   const verdict = await audit(approved(), { change });
   expect(verdict).toMatchObject({ ok: true, audited: { values: 1 } });
-  expect(verdict.notes.join()).toContain('1 governed value changed after the newest checkpoint');
+  expect(verdict.notes.join()).toMatch(
+    /1 governed value changed after the newest checkpoint.*: default:limits#max\./,
+  );
 });
 
 test('a value before the change counts in the form in which the database printed it', async () => {
