@@ -1015,12 +1015,10 @@ comment on table writ_data.governor_contract is 'Governance jobs that carry an a
 
 create table writ_data.governor_due ( -- owner writ_owner
   due_at timestamp with time zone not null,
-  governor_id uuid not null,
-  since timestamp with time zone
+  governor_id uuid not null
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
 CREATE INDEX governor_due_by_time ON writ_data.governor_due USING btree (due_at);
 comment on table writ_data.governor_due is 'Governors that have to be looked at, now or later: something is in the mailbox, or a timer is due. One too many does no harm.';
-comment on column writ_data.governor_due.since is 'Since when drivers have postponed something that is left to do; null: nobody has.';
 
 create table writ_data.governor_inbox ( -- owner writ_owner
   governor_id uuid not null,
@@ -3140,7 +3138,7 @@ grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_admin;
 grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_server;
 
 -- function writ.fn_api_key_put(p_key text, p_put jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6f2aa5c039c7642b49e7bfd75755604d
+--   plpgsql, volatile, security definer; owner writ_owner; body 2108ae59c334fdbd77941d5765679b65
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_api_key_put(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_api_key_put(text,jsonb,text) to writ_admin;
@@ -3155,14 +3153,14 @@ grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_pri
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_server;
 
 -- function writ.fn_caller_admit(p_caller jsonb, p_right text DEFAULT NULL::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e16a90f4ca3389b5ce332e33e36cdb38
+--   plpgsql, volatile, security definer; owner writ_owner; body a9fddbca408e99df02e040a3e82b38ca
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_caller_admit(jsonb,text,text) to workflow_admin;
 grant execute on function writ.fn_caller_admit(jsonb,text,text) to writ_server;
 
 -- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a83f3c9f0e24fd2334877dd879316a79
+--   plpgsql, volatile, security definer; owner writ_owner; body aed6f6e280726bb52682e10a04c35962
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
@@ -3367,7 +3365,7 @@ grant execute on function writ.fn_governance_tick(text,integer) to workflow_admi
 grant execute on function writ.fn_governance_tick(text,integer) to writ_engine;
 
 -- function writ.fn_governed_approvals(p_runs uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body baee7beb6a34775eb49c17d49d8941c3
+--   plpgsql, stable, security definer; owner writ_owner; body 439e8f66fcfad7c5907a793ebf128445
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3376,7 +3374,7 @@ grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
 grant execute on function writ.fn_governed_approvals(uuid[]) to writ_applier;
 
 -- function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 191faeccfa228a29e1db2d651e82e41a
+--   plpgsql, stable, security definer; owner writ_owner; body 0c72fc7a149c48bdfc8d9fba6edc92a8
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3499,7 +3497,7 @@ grant execute on function writ.fn_governor_tick(text) to workflow_admin;
 grant execute on function writ.fn_governor_tick(text) to writ_engine;
 
 -- function writ.fn_governors_apply(p_turn jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 402a2c770bd762d36f850e74a284e496
+--   plpgsql, volatile, security definer; owner writ_owner; body 6ee1a97e08a0655f589d59c0490d14db
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -3543,7 +3541,7 @@ grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_principa
 grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_stacks text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 50e465f53a662a2d6edb608d5f41a545
+--   plpgsql, volatile, security definer; owner writ_owner; body cadfd4fd6ec15e1f296a03efac89c630
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to workflow_admin;
@@ -3566,7 +3564,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_worker;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body f905e13030b093d119d900a46fde8ca5
+--   plpgsql, volatile, security definer; owner writ_owner; body 7a831a1fcaba51eada1f3b17a62ecb12
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3773,7 +3771,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f8ffc32397f67261a53961f6a77353a9
+--   plpgsql, volatile, security definer; owner writ_owner; body 8b53b32f3f9ae747f0393088fd4db2fd
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3816,7 +3814,7 @@ grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to
 grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to writ_signer;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 595e8a30357e746a5212d0050c2b532f
+--   plpgsql, volatile, security definer; owner writ_owner; body 1dc98164ab27e7c1118d43106d77abd9
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to writ_signer;
@@ -4007,7 +4005,7 @@ grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time 
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer DEFAULT 200) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body a04b3f7c3e6371ba736626f6a5debbc4
+--   plpgsql, volatile, security definer; owner writ_owner; body 521373aa42182bedd9defafe0d5da466
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
@@ -4060,7 +4058,7 @@ grant execute on function writ.fn_probes_report(jsonb,text) to writ_applier;
 grant execute on function writ.fn_probes_report(jsonb,text) to writ_engine;
 
 -- function writ.fn_probes_take(p_limit integer, p_tenant_id text DEFAULT NULL::text, p_targets text[] DEFAULT NULL::text[], p_without text[] DEFAULT '{}'::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ab8183ee2f9de2ef734404240f44ff44
+--   plpgsql, volatile, security definer; owner writ_owner; body d857c8227f77bbcf6944fdb6ed991992
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to dot_executor;
@@ -4069,7 +4067,7 @@ grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to wri
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to writ_engine;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 480413f4c533b5f7342c3fbb5dbaf6ed
+--   plpgsql, volatile, security definer; owner writ_owner; body d966fb02b9a07a6f1e2888b2e629ae93
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
@@ -4172,7 +4170,7 @@ grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_adm
 grant execute on function writ.fn_run_dequeue_many(text,integer) to writ_engine;
 
 -- function writ.fn_run_project(p_turn uuid, p_snapshots json) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 90a69a3304cabed24005670bc4468ce2
+--   plpgsql, volatile, security definer; owner writ_owner; body 5e4e1e437d35e5728ed9a8d834e4c199
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4235,7 +4233,7 @@ grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to 
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to writ_worker;
 
 -- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body b5b07969ac51cc81cf92ef8ed5393686
+--   plpgsql, volatile, security definer; owner writ_owner; body d0a1758964337a4dde462fbf25e6316f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -4264,7 +4262,7 @@ grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,
 grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to writ_engine;
 
 -- function writ.fn_schedule_fire(p_due jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a25732e35a334d1d114e2a253f9fefb6
+--   plpgsql, volatile, security definer; owner writ_owner; body e7328fc2e2b28822e4d9a3db0776f747
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_fire(jsonb,text) to dot_executor;
 grant execute on function writ.fn_schedule_fire(jsonb,text) to workflow_admin;
@@ -4346,7 +4344,7 @@ grant execute on function writ.fn_signals_take(json,text,boolean) to writ_produc
 grant execute on function writ.fn_signals_take(json,text,boolean) to writ_server;
 
 -- function writ.fn_signatures_read(p_contracts uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 0b0f730512eab2b60bb9d21b0afae156
+--   plpgsql, stable, security definer; owner writ_owner; body 8eac1cdeb910b8fb6fc11961e149fe40
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4355,7 +4353,7 @@ grant execute on function writ.fn_signatures_read(uuid[]) to workflow_admin;
 grant execute on function writ.fn_signatures_read(uuid[]) to writ_applier;
 
 -- function writ.fn_signatures_verified(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1ab356159322d1fbfd25505518dfe2cb
+--   plpgsql, volatile, security definer; owner writ_owner; body d6b3887d678c02109f0ce9610c7e0df9
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4657,8 +4655,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.definition_of(p_kind writ_data.job_kind) returns jsonb
 --   sql, immutable; owner writ_owner; body a108ac68710d298462a71bcbea3320bd
 
--- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone, p_asked text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 46029991a8b0f750bb0594fc754433cc
+-- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 61539dc28e31df69facebddf2f16383f
 
 -- function writ_data.deployment_id() returns uuid
 --   sql, stable; owner writ_owner; body a27e844b802687eca640f776c559051f
@@ -4807,7 +4805,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 72ab21e6a22b0f3c52c69553773a5823
 
 -- function writ_data.governor_attempt(p_about jsonb, p_was jsonb, p_undoing jsonb, p_actor text, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 5c2602fbbddec898aced989f22e667b7
+--   plpgsql, volatile; owner writ_owner; body 7fec15fee166d95c399b10499af75ec0
 
 -- function writ_data.governor_bounds() returns jsonb
 --   sql, stable; owner writ_owner; body 87ad9c7fb153b9716a301339ee1ccdc1
@@ -4857,7 +4855,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set extra_float_digits=1
 
 -- function writ_data.is_callers_fault(p_sqlstate text) returns boolean
---   plpgsql, stable; owner writ_owner; body 2c35ba7a5916d13153b7bbaadcf74edc
+--   plpgsql, stable; owner writ_owner; body b8ba89d1b667c7d770b7b636a535192e
 
 -- function writ_data.is_condition(p_value jsonb, p_depth bigint) returns boolean
 --   plpgsql, immutable; owner writ_owner; body 9986150ce843e846e45424e02b344d4c
@@ -4957,7 +4955,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set default_table_access_method=heap
 
 -- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body 647de64e2e85ad288df630bd1627391a
+--   plpgsql, volatile; owner writ_owner; body a060717e9642371026d7893cbaff356c
 
 -- function writ_data.may_go_on(g writ_data.governance_job, c writ_data.contract, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f279e39dd501a8bbeb9d74617ce6b16a
@@ -5420,7 +5418,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body c664f76949e1113b6ce1fa60aa92c2e9
 
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
---   plpgsql, stable; owner writ_owner; body 8009692cf320e6cfd35f46f97151568b
+--   plpgsql, stable; owner writ_owner; body 32fc7e23760a795a9de1eb555f1b22df
 
 -- function writ_data.system_health(p_tenant text) returns text
 --   sql, stable; owner writ_owner; body d92fb475ba44230a816ac43b7088d00d
@@ -5480,7 +5478,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
 
 -- function writ_data.wake_governors(p_wakes jsonb, p_tenant text, p_after timestamp with time zone, p_now timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body fa2eb6b27a92a2d87da0dec7648efc20
+--   plpgsql, volatile; owner writ_owner; body e2615d309f61e8ac8a88e910c32d1799
 
 -- function writ_data.watch_endings(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 8e30b95a0adb35f18efc4f42760465b1

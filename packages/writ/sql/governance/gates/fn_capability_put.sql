@@ -72,26 +72,7 @@ begin
       for update;
       v_after := writ_data.put_scope(p_tenant_id, v_item, v_before is null, v_who, v_now);
     else
-      select to_jsonb(c) - '{tenant_id,version,updated_by,updated_at}'::text[]
-      into v_before
-      from writ_data.capability c
-      where c.tenant_id = p_tenant_id and c.capability_name = v_name
-      for update; -- after the steps that have seen it unfrozen
-      if v_before ->> 'lifecycle' <> v_item ->> 'lifecycle' then
-        raise exception using errcode = 'WR001', message = 'change_needs_a_contract',
-          detail = v_name;
-      elsif v_before ->> 'domain' <> v_item ->> 'domain'
-        or v_before ->> 'monitored' = 'true' and not (v_item ->> 'monitored')::boolean
-        or v_before ->> 'disqualified' is not null
-          and v_item ? 'disqualified' and v_item ->> 'disqualified' is null
-      then
-        v_detail := writ_data.held_target(p_tenant_id, v_name);
-        if v_detail is not null then
-          raise exception using errcode = 'WR001', message = 'target_held',
-            detail = format('%s: the health of %s decides whether the change may go on.',
-              v_detail, v_name);
-        end if;
-      end if;
+      -- Only the call that inserts it has no value before: verification refuses a second one.
       insert into writ_data.capability as c (
         tenant_id, capability_name, domain, lifecycle, monitored, frozen, disqualified,
         updated_by, updated_at
@@ -101,13 +82,38 @@ begin
         coalesce((v_item ->> 'monitored')::boolean, false), v_item ->> 'frozen',
         v_item ->> 'disqualified', v_who, v_now
       )
-      on conflict (tenant_id, capability_name) do update
-      set domain = coalesce(v_item ->> 'domain', c.domain),
-        monitored = coalesce((v_item ->> 'monitored')::boolean, c.monitored),
-        frozen = case when v_item ? 'frozen' then v_item ->> 'frozen' else c.frozen end,
-        disqualified = case when v_item ? 'disqualified' then v_item ->> 'disqualified'
-          else c.disqualified end
+      on conflict do nothing
       returning to_jsonb(c) - '{tenant_id,version,updated_by,updated_at}'::text[] into v_after;
+      if not found then
+        select to_jsonb(c) - '{tenant_id,version,updated_by,updated_at}'::text[]
+        into v_before
+        from writ_data.capability c
+        where c.tenant_id = p_tenant_id and c.capability_name = v_name
+        for update; -- after the steps that have seen it unfrozen
+        if v_before ->> 'lifecycle' <> v_item ->> 'lifecycle' then
+          raise exception using errcode = 'WR001', message = 'change_needs_a_contract',
+            detail = v_name;
+        elsif v_before ->> 'domain' <> v_item ->> 'domain'
+          or v_before ->> 'monitored' = 'true' and not (v_item ->> 'monitored')::boolean
+          or v_before ->> 'disqualified' is not null
+            and v_item ? 'disqualified' and v_item ->> 'disqualified' is null
+        then
+          v_detail := writ_data.held_target(p_tenant_id, v_name);
+          if v_detail is not null then
+            raise exception using errcode = 'WR001', message = 'target_held',
+              detail = format('%s: the health of %s decides whether the change may go on.',
+                v_detail, v_name);
+          end if;
+        end if;
+        update writ_data.capability c
+        set domain = coalesce(v_item ->> 'domain', c.domain),
+          monitored = coalesce((v_item ->> 'monitored')::boolean, c.monitored),
+          frozen = case when v_item ? 'frozen' then v_item ->> 'frozen' else c.frozen end,
+          disqualified = case when v_item ? 'disqualified' then v_item ->> 'disqualified'
+            else c.disqualified end
+        where c.tenant_id = p_tenant_id and c.capability_name = v_name
+        returning to_jsonb(c) - '{tenant_id,version,updated_by,updated_at}'::text[] into v_after;
+      end if;
     end if;
     if v_after is distinct from v_before then
       perform writ_data.on_control_changed(
