@@ -11,6 +11,7 @@ import { fromUtf8, toHex, utf8 } from '../../ledger/text.js';
 import { type About, count, type Findings, type ProblemKind } from '../../ledger/verdict.js';
 import type { Reader } from '../../ledger/verification/log.js';
 import { parseManifest } from '../../ledger/verification/manifest.js';
+import { contract as machine } from '../../machines/contract.js';
 import { parseDocument, type SignedDocument, type SignedStep, slotOf } from '../document.js';
 import { filled } from '../filled.js';
 import type { Trust } from './file.js';
@@ -52,18 +53,27 @@ export interface Audited {
 interface Heard {
   /** Of the document that its newest signatures are of. */
   hash?: string | undefined;
+  /** Which the receipts of these signatures name. */
+  round?: number | undefined;
   signatures: SignatureRow[];
+  /** The lowest round that was not voided. A signature of an earlier one never counts again. */
+  least: number;
+  /** The status in which it has ended. */
+  ended?: string;
+  /** A rollback of it has failed, so a person may have it tried again after its end. */
+  rollbackFailed?: true;
   /** Whether they are genuine, as far as that was asked aside; by key and signature. */
   checked?: Map<string, Promise<boolean>>;
   template?: string;
   /** Of an instance: the hash of its scope and steps, when it was made. */
   content?: string | undefined;
-  /** The governance job that has applied it, and which steps. */
+  /** The governance job that has applied it, and which steps; and which were undone. */
   job?: string;
-  done?: Set<number>;
+  done: Set<number>;
+  undoneSteps: Set<number>;
   /** Null: it may not be applied, and that is a finding already. */
   judged?: Judged | null;
-  /** When a job of it began first. */
+  /** When its forward job began. */
   began?: number;
   /**
    * What it might do when it began, if no step was applied: a step that has only begun is undone
@@ -71,10 +81,10 @@ interface Heard {
    */
   undone?: Judged | null;
   /**
-   * Of a template: activations of instances, when the last one was, and the shortest time between
-   * two.
+   * Of a template: its instances that were activated or applied, when the last one was, and the
+   * shortest time between two.
    */
-  activations?: number;
+  instances?: Set<string>;
   last?: number;
   shortest?: number;
 }
@@ -129,6 +139,8 @@ export class GovernanceAudit {
   readonly #firsts: readonly string[] | undefined;
   readonly #files = new Map<number, Promise<Map<string, Kept>>>();
   readonly #contracts = new Map<string, Heard>();
+  /** Jobs that undo another. */
+  readonly #undoing = new Set<string>();
   /** When a job began its next step at the earliest. */
   readonly #began = new Map<string, number>();
   /** By tenant and slot. */
@@ -186,16 +198,13 @@ export class GovernanceAudit {
         this.#moved(context, at);
         return undefined;
       case 'governance_job_moved':
-        if (context.to === 'RUNNING') {
-          this.#began.set(String(context.job_id), at);
-          this.#heard(context.contract_id).began ??= at;
-        }
+        this.#jobMoved(context, at);
         return undefined;
       case 'change_applied':
         return this.#applied(log, context, { at, latest }, index);
       case 'change_reverted':
         this.#stands(log, context, index);
-        return this.#reverted(log, context, at);
+        return this.#reverted(log, context, at, index);
       case 'control_changed':
         this.#put(log, context, index);
         return undefined;
@@ -222,7 +231,7 @@ export class GovernanceAudit {
     const key = String(id);
     let heard = this.#contracts.get(key);
     if (!heard) {
-      heard = { signatures: [] };
+      heard = { signatures: [], least: 0, done: new Set(), undoneSteps: new Set() };
       this.#contracts.set(key, heard);
     }
     return heard;
@@ -233,16 +242,22 @@ export class GovernanceAudit {
     action,
     by,
     approval_hash,
+    round: no,
     scheme,
     signature,
     public_key,
   }: ReceiptContainer['context']): void {
     const heard = this.#heard(contract_id);
+    const round = typeof no === 'number' ? no : (heard.round ?? 0);
     if (action === 'REVOKE' || action === 'CLARIFY') {
-      heard.hash = undefined; // a new round: no signature so far counts again
+      heard.least = Math.max(heard.least, round + 1, (heard.round ?? 0) + 1);
+      heard.hash = undefined;
       heard.signatures = [];
     } else if (action === 'APPROVE' || action === 'BREAK_GLASS') {
+      if (round < heard.least) return;
       if (heard.hash !== approval_hash) heard.signatures = [];
+      heard.least = round;
+      heard.round = round;
       heard.hash = String(approval_hash);
       const row = {
         ...{ by: String(by), scheme: String(scheme), signature: String(signature) },
@@ -280,14 +295,31 @@ export class GovernanceAudit {
       const heard = this.#heard(contract_id);
       heard.template = template;
       heard.content = typeof scope_hash === 'string' ? scope_hash : undefined;
-    }
-    const of = to === 'ACTIVE' ? this.#contracts.get(String(contract_id))?.template : undefined;
-    if (of === undefined) return;
-    const heard = this.#heard(of);
-    heard.activations = (heard.activations ?? 0) + 1;
+    } else if (to === 'ACTIVE') this.#activated(String(contract_id), at);
+    else if ((machine.terminal as readonly unknown[]).includes(to))
+      this.#heard(contract_id).ended ??= String(to);
+  }
+
+  /** Counts an instance of a template, once. */
+  #activated(id: string, at: number): void {
+    const template = this.#contracts.get(id)?.template;
+    if (template === undefined) return;
+    const heard = this.#heard(template);
+    heard.instances ??= new Set();
+    if (heard.instances.has(id)) return;
+    heard.instances.add(id);
     if (heard.last !== undefined)
       heard.shortest = Math.min(heard.shortest ?? Number.POSITIVE_INFINITY, at - heard.last);
     heard.last = at;
+  }
+
+  #jobMoved({ job_id, contract_id, to, of_job_id }: ReceiptContainer['context'], at: number): void {
+    const job = String(job_id);
+    if (typeof of_job_id === 'string') this.#undoing.add(job);
+    if (to === 'ROLLBACK_FAILED') this.#heard(contract_id).rollbackFailed = true;
+    if (to !== 'RUNNING') return;
+    this.#began.set(job, at);
+    if (!this.#undoing.has(job)) this.#heard(contract_id).began ??= at;
   }
 
   async #applied(
@@ -305,14 +337,18 @@ export class GovernanceAudit {
     ];
     const heard = this.#heard(contract);
     heard.job ??= job;
-    heard.done ??= new Set();
     if (heard.job !== job || heard.done.has(step)) {
       const message =
         `Contract ${contract} was applied twice: entry ${index} of log ${log} is step ${step} of job ${job}, ` +
         `after job ${heard.job} had applied it. Find out who began the second job, and undo it.`;
       this.#found.push({ kind: 'applied_twice', message, about: { log, subject: contract } });
     }
+    if (heard.ended !== undefined)
+      this.#unapproved(log, contract, `it was ${heard.ended} before step ${step}`);
+    if (step > 1 && !heard.done.has(step - 1) && !this.#gaps.has(log))
+      this.#unapproved(log, contract, `step ${step} was done without step ${step - 1}`);
     heard.done.add(step);
+    this.#activated(contract, at);
     if (!this.#options.trust) return;
     const began = this.#began.get(job) ?? at;
     this.#began.set(job, at);
@@ -344,7 +380,7 @@ export class GovernanceAudit {
   async #judge(log: string, contract: string, heard: Heard, at: Date): Promise<Judged | null> {
     const { trust } = this.#options;
     const signer = heard.template ?? contract;
-    const { hash, signatures } = this.#heard(signer);
+    const { hash, round, signatures } = this.#heard(signer);
     if (hash === undefined || !trust) {
       this.#unapproved(log, contract, 'nobody had signed it');
       return null;
@@ -375,14 +411,13 @@ export class GovernanceAudit {
       change: params === null ? change : { ...change, preState: before },
     });
     const other =
-      params !== null && said && heard.content !== undefined
-        ? heard.content !== this.#contentHash(said.scope, steps)
-        : false;
-    if (isFinding(weighed) || other) {
-      const why = isFinding(weighed)
-        ? weighed.detail
-        : 'its parameters are not those that its receipt has the hash of';
-      this.#unapproved(log, contract, why);
+      said && said.round !== round
+        ? `the receipt of its approval says round ${round}, and round ${said.round} was signed`
+        : said && params !== null && heard.content !== this.#contentHash(said.scope, steps)
+          ? 'its parameters are not those that its receipt has the hash of'
+          : undefined;
+    if (isFinding(weighed) || other !== undefined) {
+      this.#unapproved(log, contract, isFinding(weighed) ? weighed.detail : String(other));
       return null;
     }
     return { weighed, steps, before, forms };
@@ -427,18 +462,24 @@ export class GovernanceAudit {
     log: string,
     { contract_id, of_step, slot, after_sha256 }: ReceiptContainer['context'],
     at: number,
+    index: number,
   ): Promise<void> {
-    if (!this.#options.trust) return;
     const contract = String(contract_id);
     const heard = this.#heard(contract);
+    const no = Number(of_step);
+    const wrong = this.#wrongUndo(log, heard, no);
+    heard.undoneSteps.add(no);
+    if (wrong !== undefined)
+      this.#unapproved(log, contract, `entry ${index} is the undo of step ${no}, ${wrong}`);
+    if (!this.#options.trust) return;
     if (heard.judged === undefined && heard.undone === undefined)
       heard.undone = await this.#judge(log, contract, heard, new Date(heard.began ?? at));
     const judged = heard.judged ?? heard.undone;
     if (!judged) return; // that is a finding already
     const { steps, before } = judged;
-    const undone = steps[Number(of_step) - 1];
+    const undone = steps[no - 1];
     const place = undone && slotOf(undone);
-    const earlier = steps.slice(0, Number(of_step) - 1).findLast((step) => slotOf(step) === place);
+    const earlier = steps.slice(0, no - 1).findLast((step) => slotOf(step) === place);
     if (place !== undefined && place === slot) {
       if (this.#isBefore(judged, place, before[place], after_sha256)) return;
       if (earlier && this.#stateHash(place, valueIn(earlier)) === after_sha256) return;
@@ -446,8 +487,22 @@ export class GovernanceAudit {
     this.#unapproved(
       log,
       contract,
-      `the undo of step ${String(of_step)} put a value at ${String(slot)} that nobody had signed`,
+      `the undo of step ${no} put a value at ${String(slot)} that nobody had signed`,
     );
+  }
+
+  /**
+   * Why a step may not be undone, whatever was signed; undefined if it may. Only a change that has
+   * begun is undone, until it ends or again after a failed rollback, and each of its steps once.
+   */
+  #wrongUndo(log: string, heard: Heard, no: number): string | undefined {
+    if (heard.ended === 'COMPLETED' || (heard.ended !== undefined && !heard.rollbackFailed))
+      return `after the contract was ${heard.ended}`;
+    if (heard.undoneSteps.has(no)) return 'which was undone before';
+    if (this.#gaps.has(log)) return undefined;
+    if (heard.began === undefined) return 'though no job had begun to apply it';
+    if (!heard.done.has(no) && no > 1 && !heard.done.has(no - 1)) return 'which had not begun';
+    return undefined;
   }
 
   #unapproved(log: string, contract: string, why: string): void {
@@ -456,16 +511,16 @@ export class GovernanceAudit {
   }
 
   async #templates(): Promise<void> {
-    for (const [template, { activations, shortest, hash }] of this.#contracts) {
-      if (activations === undefined) continue;
+    for (const [template, { instances, shortest, hash }] of this.#contracts) {
+      if (instances === undefined) continue;
       const text = (await this.#kept(template))?.documents.find((one) => this.#isOf(hash, one));
       const document = text === undefined ? undefined : readDocument(text);
       // that its document is missing is a finding of its instances
       if (!document?.template) continue;
       const { activations: most, cooldown_sec: cooldown = 0 } = document.template;
       const wrong = [
-        ...(activations > most
-          ? [`it was activated ${activations} times, and ${most} were signed`]
+        ...(instances.size > most
+          ? [`it was activated ${instances.size} times, and ${most} were signed`]
           : []),
         // Times of receipts have milliseconds.
         ...(shortest !== undefined && shortest + 1 < cooldown * 1_000

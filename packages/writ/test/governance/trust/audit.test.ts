@@ -49,6 +49,7 @@ class Story extends TestLedger {
     by: string,
     of: SignedDocument = document,
     signed = signature(by, of),
+    more: object = {},
   ): void {
     const approval_hash = documentHash(documentBytes(of));
     const { scheme, signature: hex, public_key } = signed;
@@ -62,9 +63,14 @@ class Story extends TestLedger {
     this.append(
       log,
       'contract_reviewed',
-      { ...context, scheme, signature: hex, public_key },
+      { ...context, scheme, signature: hex, public_key, ...more },
       `contract:${of.contract}`,
     );
+  }
+
+  moved(to: string, contract = document.contract, more: object = {}): void {
+    const context = { contract_id: contract, to, ...more };
+    this.append(log, 'contract_moved', context, `contract:${contract}`);
   }
 
   begin(job: string, contract = document.contract): void {
@@ -112,6 +118,13 @@ class Story extends TestLedger {
     );
   }
 
+  /** Makes the job of a rollback, and begins it. */
+  beginUndo(job: string, of = 'job-1'): void {
+    const context = { job_id: job, contract_id: contract, of_job_id: of, to: 'PENDING' };
+    this.append(log, 'governance_job_moved', context, `job:${job}`);
+    this.begin(job);
+  }
+
   revert(job: string, ofStep: number, value: unknown, reason = 'change_reverted'): void {
     const step = document.steps[ofStep - 1]!;
     const slot = slotOf(step)!;
@@ -152,7 +165,8 @@ class Story extends TestLedger {
   }
 }
 
-const whole = { contract: document.contract, steps: document.steps, before: document.pre_state };
+const { contract } = document;
+const whole = { contract, steps: document.steps, before: document.pre_state };
 
 async function audit(
   story: Story,
@@ -191,7 +205,6 @@ const approved = (then: (story: Story) => void = (story) => story.apply()) => {
   then(story);
   return story;
 };
-const { contract } = document;
 
 test('an approved change that was applied once, and whose values stand, is no finding', async () => {
   const verdict = await audit(approved());
@@ -249,6 +262,147 @@ describe.each<[string, string, () => Story, RegExp, Trust?]>([
         story.apply();
       }),
     /nobody had signed it/,
+  ],
+  [
+    'whose revoked approval came back',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.review('REVOKE', 'ada');
+        story.review('APPROVE', 'ada');
+        story.apply();
+      }),
+    /nobody had signed it/,
+  ],
+  [
+    'whose revoked approval came back under the number of the next round',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.review('REVOKE', 'ada');
+        story.review('APPROVE', 'ada', document, signature('ada'), { round: 2 });
+        story.apply();
+      }),
+    /says round 2, and round 1 was signed/,
+  ],
+  [
+    'whose approval was void after a clarification',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        const context = { contract_id: contract, action: 'CLARIFY', by: 'alice' };
+        story.append(log, 'contract_reviewed', context, `contract:${contract}`);
+        story.review('APPROVE', 'ada');
+        story.apply();
+      }),
+    /nobody had signed it/,
+  ],
+  [
+    'whose approval of an earlier round replaced a later one',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        const second = {
+          ...document,
+          round: 2,
+          pre_state: { 'limits#max': 1, checkout: 'PREVIEW' },
+        };
+        story.kept.get(contract)!.documents.push(documentBytes(second));
+        story.review('APPROVE', 'ada', second);
+        story.review('APPROVE', 'ada');
+        story.apply();
+      }),
+    /found another value at limits#max/,
+  ],
+  [
+    'whose contract had been rejected',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.moved('REJECTED');
+        story.apply();
+      }),
+    /it was REJECTED before step 1/,
+  ],
+  [
+    'without one of its steps',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.begin('job-1');
+        for (const no of [1, 3, 4]) story.step('job-1', no);
+      }),
+    /step 3 was done without step 2/,
+  ],
+  [
+    'by its last step alone',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.begin('job-1');
+        story.step('job-1', 4);
+      }),
+    /step 4 was done without step 3/,
+  ],
+  [
+    'that was undone after it was completed',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.apply();
+        story.moved('COMPLETED');
+        story.beginUndo('job-2');
+        story.revert('job-2', 4, 200);
+      }),
+    /the undo of step 4, after the contract was COMPLETED/,
+  ],
+  [
+    'that was undone after it had ended, though no rollback had failed',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.apply();
+        story.moved('FAILED');
+        story.moved('ACTIVE');
+        story.beginUndo('job-2');
+        story.revert('job-2', 4, 200);
+      }),
+    /the undo of step 4, after the contract was FAILED/,
+  ],
+  [
+    'that was undone twice',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.apply();
+        for (const job of ['job-2', 'job-3']) {
+          story.beginUndo(job);
+          story.revert(job, 4, 200);
+        }
+      }),
+    /the undo of step 4, which was undone before/,
+  ],
+  [
+    'that was undone before it began',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.beginUndo('job-2');
+        story.revert('job-2', 1, 100);
+      }),
+    /the undo of step 1, though no job had begun to apply it/,
+  ],
+  [
+    'of which a step was undone that had not begun',
+    `unapproved:${contract}`,
+    () =>
+      approved((story) => {
+        story.begin('job-1');
+        story.step('job-1', 1);
+        story.beginUndo('job-2');
+        story.revert('job-2', 3, 'DISABLED');
+      }),
+    /the undo of step 3, which had not begun/,
   ],
   [
     'with one signature where the file demands two',
@@ -397,11 +551,48 @@ function unsigned(then: (story: Story) => void): Story {
 test('an undo to the signed values is no finding', async () => {
   const story = approved((one) => {
     one.apply();
+    one.beginUndo('job-2');
     one.revert('job-2', 4, 200);
     one.revert('job-2', 3, 'DISABLED');
     one.revert('job-2', 1, 100);
+    one.moved('FAILED');
   });
   expect((await audit(story)).problems).toEqual([]);
+});
+
+test('an undo that a person had tried again after its rollback failed is no finding', async () => {
+  const story = approved((one) => {
+    one.apply();
+    one.beginUndo('job-2');
+    one.revert('job-2', 4, 666, 'rollback_conflict');
+    one.values.set('limits#max', 300);
+    one.revert('job-2', 3, 'DISABLED');
+    const failed = { job_id: 'job-2', contract_id: contract, to: 'ROLLBACK_FAILED' };
+    one.append(log, 'governance_job_moved', failed, 'job:job-2');
+    one.moved('FAILED');
+    one.beginUndo('job-3');
+    one.revert('job-3', 4, 200);
+    one.revert('job-3', 1, 100);
+  });
+  expect((await audit(story)).problems).toEqual([]);
+});
+
+test('an approval of the next round, after a revocation or of another state, is no finding', async () => {
+  const second = { ...document, round: 2 };
+  const story = (then: (one: Story) => void) => {
+    const first = { ...document, pre_state: { 'limits#max': 1, checkout: 'DISABLED' } };
+    const one = new Story();
+    one.keep(first);
+    one.kept.get(contract)!.documents.push(documentBytes(second));
+    one.review('APPROVE', 'ada', first);
+    then(one);
+    one.review('APPROVE', 'ada', second);
+    one.apply();
+    return one;
+  };
+  const revoke = (one: Story) => one.review('REVOKE', 'ada');
+  expect((await audit(story(revoke))).problems).toEqual([]);
+  expect((await audit(story(() => undefined))).problems).toEqual([]);
 });
 
 describe('a change whose receipts are dated before earlier entries of their log', () => {
@@ -511,17 +702,29 @@ describe('an undo of what nobody applied', () => {
   test.each<[string, () => Story, RegExp, Trust?]>([
     [
       'of a contract that nobody has signed',
-      () => unsigned((one) => one.revert('job-2', 1, 100)),
+      () =>
+        unsigned((one) => {
+          one.begin('job-1');
+          one.revert('job-2', 1, 100);
+        }),
       /nobody had signed it/,
     ],
     [
       'to a value that was not signed',
-      () => approved((one) => one.revert('job-2', 1, 7)),
+      () =>
+        approved((one) => {
+          one.begin('job-1');
+          one.revert('job-2', 1, 7);
+        }),
       /undo of step 1 put a value/,
     ],
     [
       'under a key that had ended',
-      () => approved((one) => one.revert('job-2', 1, 100)),
+      () =>
+        approved((one) => {
+          one.begin('job-1');
+          one.revert('job-2', 1, 100);
+        }),
       /The key of ada ended/,
       ended,
     ],
@@ -804,6 +1007,8 @@ describe('a template', () => {
     values: readonly number[],
     /** What the receipt of each instance has the hash of, if that is not its parameters. */
     sealed?: number,
+    /** Statuses that the receipts of an instance tell. */
+    told: readonly string[] = ['DRAFT', 'ACTIVE'],
   ) => {
     const made = new Story();
     made.keep(of);
@@ -821,15 +1026,11 @@ describe('a template', () => {
       if (of.template !== null)
         content.steps = of.steps.map((step) => filled(step, { max: sealed ?? max }));
       const scope_hash = toHex(sha256(utf8(canonicalize(content))));
-      const moved = (to: string, why: string) =>
-        made.append(
-          log,
-          'contract_moved',
-          { contract_id: id, to, why, scope_hash },
-          `contract:${id}`,
-        );
-      moved('DRAFT', `instance of ${of.contract}`);
-      moved('ACTIVE', 'activated');
+      for (const to of told)
+        made.moved(to, id, {
+          why: to === 'DRAFT' ? `instance of ${of.contract}` : 'activated',
+          scope_hash,
+        });
       made.begin(`job of ${id}`);
       made.step(`job of ${id}`, 1, { contract: id, steps, before: { 'limits#max': before } });
       before = max;
@@ -840,6 +1041,16 @@ describe('a template', () => {
   test('whose instance has other parameters than those that were sealed is a finding', async () => {
     expect((await audit(story(template, [200], 499))).problems).toMatchObject([
       { kind: 'unapproved', message: expect.stringMatching(/that its receipt has the hash of/) },
+    ]);
+  });
+
+  test('whose instances were applied without an activation counts them', async () => {
+    const { problems } = await audit(story(template, [200, 300, 400], undefined, ['DRAFT']));
+    expect(problems).toMatchObject([
+      {
+        kind: 'template_exceeded',
+        message: expect.stringMatching(/activated 3 times, and 2 were signed/),
+      },
     ]);
   });
 
