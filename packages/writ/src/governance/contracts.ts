@@ -46,6 +46,7 @@ import {
   type StepType,
   stepsOf,
 } from './steps.js';
+import { trustOf } from './trust/source.js';
 
 export interface Proposal {
   readonly title: string;
@@ -170,7 +171,16 @@ export interface Reviewed {
   readonly unverified?: 'no_applier' | 'no_answer';
 }
 
-export type ApproveOptions = In & {
+/** Who signs, and with whose trust. */
+export interface Signing {
+  /**
+   * The trust file of the person who signs; WRIT_TRUST unless given. With a file, nothing is signed
+   * for another deployment than its own.
+   */
+  readonly trust?: string;
+}
+
+export type ApproveOptions = (In & Signing) & {
   /** How long to wait until an applier has verified the signature; ten seconds unless given. */
   readonly timeoutMs?: number;
 } & (
@@ -184,14 +194,16 @@ export type ApproveOptions = In & {
       }
   );
 
-export interface ActivateOptions extends In {
-  /** Why it is done without enough approvals, or in a freeze. */
-  readonly breakGlass?: string | undefined;
+export interface ActivateOptions extends In, Signing {
   /**
-   * Of what a person who breaks the glass has seen: of `breakingGlass`, whose bytes are signed
-   * then, or of the preview. Without it, the person signs what stands there now.
+   * Why it is done without enough approvals, or in a freeze. Needs `hash` or `signed`: nobody signs
+   * what nobody was shown.
    */
+  readonly breakGlass?: string | undefined;
+  /** Of what a person who breaks the glass has seen: of `breakingGlass(preview)`. */
   readonly hash?: string | undefined;
+  /** What that person has signed elsewhere, in place of `hash`. */
+  readonly signed?: Signed | undefined;
 }
 
 /** A contract in a list: fields of the view `system_contracts`. */
@@ -406,7 +418,7 @@ export class Contract {
     const signed =
       'signed' in options
         ? options.signed
-        : this.#sign(await this.#shown(options.hash, options), options);
+        : await this.#sign(await this.#shown(options.hash, options), options);
     const read = this.#host.types.size > 0 ? await this.#read() : {};
     const { review_no, applier, ...answer } = await this.#review('APPROVE', options, undefined, {
       ...signed,
@@ -464,13 +476,19 @@ export class Contract {
   }
 
   /** Has it done: exactly one governance job comes of it. */
-  async activate({ breakGlass, hash, ...options }: ActivateOptions = {}): Promise<GovernanceJob> {
+  async activate({
+    breakGlass,
+    hash,
+    signed,
+    ...options
+  }: ActivateOptions = {}): Promise<GovernanceJob> {
     const broken =
       breakGlass === undefined
         ? {}
         : {
             break_glass: breakGlass.trim(),
-            ...this.#sign(await this.#glass(breakGlass, hash, options), options),
+            ...(signed ??
+              (await this.#sign(await this.#glass(breakGlass, hash, options), options))),
           };
     // Who knows no types of its own has nothing to read; if that was needed, the gate refuses it.
     const read = this.#host.types.size > 0 ? await this.#read() : {};
@@ -566,17 +584,33 @@ export class Contract {
 
   /** The document that a person signs to break the glass, from the one that was shown. */
   async #glass(reason: string, hash: string | undefined, options: As): Promise<SignedDocument> {
-    const document =
-      hash === undefined
-        ? (await this.preview(options)).document
-        : await this.#shown(hash, options);
+    if (hash === undefined)
+      throw new WritRefusal(
+        'invalid_argument',
+        'whoever breaks the glass gives the hash of breakingGlass(preview), or what they signed',
+      );
+    const document = await this.#shown(hash, options);
     if (document.writ !== glassDomain)
       return glassOf(document, reason, await databaseTime(this.#host.db));
     if (document.reason === reason.trim()) return document;
     throw new WritRefusal('approval_void', 'what was shown has another reason');
   }
 
-  #sign(document: SignedDocument, options: As): Signed {
+  /**
+   * Signs a document that was shown. A copy of a deployment, such as staging, can show a document
+   * of production; who has a trust file signs for that deployment only.
+   */
+  async #sign(
+    document: SignedDocument,
+    { trust: file, ...options }: As & Signing,
+  ): Promise<Signed> {
+    const trust = await trustOf(file)?.read();
+    if (trust?.source === 'file' && trust.deployment !== document.deployment)
+      throw new WritRefusal(
+        'deployment_mismatch',
+        `the trust file is of deployment ${trust.deployment}, and the document of ` +
+          document.deployment,
+      );
     const bytes = documentBytes(document);
     return {
       document: bytes,

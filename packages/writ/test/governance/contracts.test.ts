@@ -270,11 +270,11 @@ describe('the time of a contract', () => {
     const contract = await s.approved({ steps: [enable('checkout')] });
     await s.writ.freezes.put({ reason: 'end of the year' }, { as: s.keys.ops });
     expect(await codeOf(contract.activate({ as: s.keys.service }))).toBe('changes_frozen');
-    expect(
-      await codeOf(contract.activate({ as: s.keys.ada, breakGlass: 'the shop is down' })),
-    ).toBe('not_authorized');
+    expect(await codeOf(s.breakGlass(contract, 'the shop is down', s.keys.ada))).toBe(
+      'not_authorized',
+    );
     await s.work();
-    const job = await contract.activate({ as: s.keys.ops, breakGlass: 'the shop is down' });
+    const job = await s.breakGlass(contract, 'the shop is down');
     expect(await job.finished()).toMatchObject({ status: 'COMPLETED' });
     expect(await s.alerts()).toContain('GLASS_BROKEN');
   });

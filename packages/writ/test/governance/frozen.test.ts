@@ -41,7 +41,7 @@ test('a person who breaks the glass changes a frozen capability', async () => {
   await s.work();
   const contract = await s.approved({ steps: [enable('checkout')] });
   await freeze();
-  const job = await contract.activate({ as: s.keys.ops, breakGlass: 'the shop is down' });
+  const job = await s.breakGlass(contract, 'the shop is down');
   expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
 });
 

@@ -21,6 +21,8 @@ export interface Scene {
   done(
     proposal?: Partial<Proposal>,
   ): Promise<{ contract: Contract; job: GovernanceJob; end: Change }>;
+  /** Looks as this person, ops unless named, and breaks the glass for what was shown. */
+  breakGlass(contract: Contract, reason: string, as?: string): Promise<GovernanceJob>;
   /** What applications see. */
   state(): Promise<Record<string, unknown>>;
   sql<Row = Record<string, unknown>>(sql: string, params?: unknown[]): Promise<Row[]>;
@@ -99,6 +101,10 @@ export function scene(): Scene {
     propose,
     approve,
     approved,
+    async breakGlass(contract, breakGlass, as = keys.ops) {
+      const { hash } = contract.breakingGlass(await contract.preview({ as }), breakGlass);
+      return contract.activate({ as, breakGlass, hash });
+    },
     async done(proposal) {
       const contract = await approved(proposal);
       const job = await contract.activate({ as: keys.service });

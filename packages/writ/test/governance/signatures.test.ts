@@ -177,10 +177,7 @@ describe('an instance of a template', () => {
 describe('a broken glass', () => {
   const reason = 'the shop is down';
   const broken = async () =>
-    (await s.propose({ steps: [enable('checkout')] })).activate({
-      as: s.keys.ops,
-      breakGlass: ` ${reason} `,
-    });
+    s.breakGlass(await s.propose({ steps: [enable('checkout')] }), ` ${reason} `);
 
   test('is signed by whoever breaks it, with the reason, and is done under that', async () => {
     const job = await broken();
@@ -222,9 +219,7 @@ describe('a broken glass', () => {
     ]);
     expect(answer).toMatchObject([{ answer: [{ refused: true, reason: 'invalid_argument' }] }]);
     expect(await contract.get()).toMatchObject({ status: 'ELIGIBLE', glass_broken: null });
-    expect(await codeOf(contract.activate({ as: s.keys.ops, breakGlass: 'x'.repeat(1001) }))).toBe(
-      'invalid_argument',
-    );
+    expect(await codeOf(s.breakGlass(contract, 'x'.repeat(1001)))).toBe('invalid_argument');
   });
 });
 

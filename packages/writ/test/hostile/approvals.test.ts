@@ -482,7 +482,7 @@ describe('an applier with a trust file', () => {
     await s.writ.work([], { governance: true, trust });
     // Nobody has looked at the signature of a broken glass before it is applied.
     const glass = await s.propose({ steps: [enable('checkout')] }, s.keys.ada);
-    const job = await glass.activate({ as: s.keys.ops, breakGlass: 'the shop is down' });
+    const job = await s.breakGlass(glass, 'the shop is down');
     expect(await job.finished({ timeoutMs: 20_000 })).toMatchObject({ status: 'COMPLETED' });
     const stopped = await s.propose({ steps: [configure('limits', 'max', 7), soak('10m')] });
     const { hash } = await stopped.preview({ as: s.keys.ada });

@@ -167,9 +167,7 @@ test('a refused activation does not break the glass', async () => {
     scope: ['limits'],
     steps: [configure('limits', 'burst', 1)],
   });
-  expect(
-    await codeOf(contract.activate({ as: s.keys.ops, breakGlass: 'it burns everywhere' })),
-  ).toBe('target_held');
+  expect(await codeOf(s.breakGlass(contract, 'it burns everywhere'))).toBe('target_held');
   const ops = await enter(['writ_principal'], { principal_id: 'ops' });
   const items = JSON.stringify([
     { contract: contract.id, break_glass: [null, null, null], signature: '00'.repeat(64) },
@@ -288,7 +286,7 @@ test('a person who broke the glass cannot decide the audit', async () => {
   const contract = await s.propose({ steps: [enable('checkout')] }, s.keys.ada);
   await s.sql(`create function writ_data.forget() returns trigger language plpgsql as $$ begin new.health_before := null; return new; end $$;
     create trigger forget before update on writ_data.governance_job for each row when (new.status = 'AUDIT_PENDING' and old.status = 'RUNNING') execute function writ_data.forget()`);
-  const job = await contract.activate({ as: s.keys.ops, breakGlass: 'it burns everywhere' });
+  const job = await s.breakGlass(contract, 'it burns everywhere');
   await s.work();
   await until(async () => (await s.alerts()).includes('AUDIT_INCONCLUSIVE'));
   const resolve = (as: string) =>

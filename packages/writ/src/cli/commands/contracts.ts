@@ -13,7 +13,7 @@ import { kindOf } from '../../governance/steps.js';
 import { contractStates } from '../../machines/contract.js';
 import type { Writ } from '../../writ.js';
 import { notBlank } from '../command.js';
-import { exitCodes, wrongUsage } from '../failure.js';
+import { exitCodes, type Failure, wrongUsage } from '../failure.js';
 import {
   ofApprovals,
   previewOf,
@@ -50,6 +50,7 @@ interface Seen extends Record<string, unknown> {
   readonly yes?: boolean;
   readonly hash?: string;
   readonly breakGlass?: string;
+  readonly trust?: string;
 }
 
 export function addContracts(program: Command): void {
@@ -135,13 +136,9 @@ export function addContracts(program: Command): void {
           args: [id = ''],
           options,
         } = call;
-        if (options.yes && options.hash === undefined)
-          throw wrongUsage(
-            '--yes needs --hash: an approval is of what somebody has seen.',
-            `\`writ contracts preview ${id}\` shows it.`,
-          );
+        if (options.yes && options.hash === undefined) throw unseen(id);
         const { hash } = await seen(writ, call, (who) => `Approve this as ${who}?`);
-        return writ.contracts.approve(id, { hash });
+        return writ.contracts.approve(id, { hash, ...trustIn(options) });
       },
       says: (
         { contract_id: id, status, approved_by, approvals_needed, unverified },
@@ -181,7 +178,7 @@ export function addContracts(program: Command): void {
 
   withSeen(
     one('activate', 'have it done: shows what would change, asks, and starts its job'),
-    'do not ask',
+    'do not ask; with --break-glass it needs --hash',
   )
     .option('--wait', 'follow the job, as `writ changes watch` does')
     .option(
@@ -193,9 +190,11 @@ export function addContracts(program: Command): void {
       action<Seen & { wait?: boolean }>(async (writ, call) => {
         const {
           args: [id = ''],
-          options: { wait, breakGlass },
+          options,
           output,
         } = call;
+        const { wait, breakGlass, yes } = options;
+        if (breakGlass !== undefined && yes && options.hash === undefined) throw unseen(id);
         const { hash, steps } = await seen(writ, call, (who) =>
           breakGlass === undefined
             ? `Do this as ${who}?`
@@ -203,7 +202,7 @@ export function addContracts(program: Command): void {
         );
         const activated = await writ.contracts.activate(
           id,
-          breakGlass === undefined ? {} : { breakGlass, hash },
+          breakGlass === undefined ? {} : { breakGlass, hash, ...trustIn(options) },
         );
         const { job_id } = activated;
         if (output.json && !wait) output.data(activated);
@@ -301,8 +300,21 @@ export const notOnlyDefault = (rows: readonly { readonly tenant_id: string }[]):
 function withSeen(command: Command, yes: string): Command {
   return withKey(withReading(command))
     .option('--yes', yes)
+    .option(
+      '--trust <file>',
+      'your trust file, for whose deployment you sign (default: WRIT_TRUST)',
+    )
     .option('--hash <hash>', 'what you have seen: refused if it is another by now', hashOf);
 }
+
+/** A signature is of what a person has seen. */
+const unseen = (id: string): Failure =>
+  wrongUsage(
+    '--yes needs --hash: you sign what you have seen.',
+    `\`writ contracts preview ${id}\` shows it.`,
+  );
+
+const trustIn = ({ trust }: Seen) => (trust === undefined ? {} : { trust });
 
 function hashOf(text: string): string {
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
@@ -339,10 +351,7 @@ async function seen(
     output.line();
   }
   if (!options.yes)
-    await confirmed(
-      question(who.id),
-      `Where nobody can be asked: --yes${options.breakGlass === undefined ? ` --hash ${now.hash}` : ''}`,
-    );
+    await confirmed(question(who.id), `Where nobody can be asked: --yes --hash ${now.hash}`);
   return preview;
 }
 

@@ -99,6 +99,9 @@ test('where nobody can be asked, nothing is approved or activated, and --yes alo
     '',
     expect.stringContaining('--yes needs --hash'),
   ]);
+  const reason = ['--break-glass', 'the shop is down'];
+  const glass = await s.as('ops', 'contracts', 'activate', id, '--yes', '--json', ...reason);
+  expect([glass.code, glass.stderr]).toEqual([2, expect.stringContaining('--yes needs --hash')]);
   const early = await s.as('deployer', 'contracts', 'activate', id, '--yes');
   expect([early.code, early.stderr]).toEqual([
     1,
