@@ -204,7 +204,7 @@ export const inDatabase = [
 /** The kind of the jobs of the queue that do steps of a type. */
 export const kindOf = (type: string) => `governance.${inDatabase.includes(type) ? 'change' : type}`;
 
-const builtIn = [...inDatabase, 'soak', 'change', 'audit', 'ended'];
+const builtIn = [...inDatabase, 'soak', 'change', 'audit', 'ended', 'verify'];
 
 /**
  * Defines a type of step: something outside, or in your own tables, that is read, changed and put

@@ -12,7 +12,14 @@ import { ExportedEvents, type RedecidedExport } from './exported.js';
 
 export interface ExaminationOptions
   extends Omit<VerifyOptions, 'sha256' | 'onReceipt' | 'beforeVerdict'>,
-    Pick<AuditOptions, 'trust' | 'outside'> {}
+    Pick<AuditOptions, 'trust' | 'outside'> {
+  /** The keys are the export's own word. With a trust file that is a finding. */
+  readonly ownKeys?: boolean | undefined;
+}
+
+const keysMissing =
+  'The trust file has no ledger key, and no other was given: anyone could have signed this ' +
+  'ledger. Add its public key to ledger_keys.';
 
 export interface Examined {
   readonly ok: boolean;
@@ -25,7 +32,7 @@ export interface Examined {
 /** Examines an export, or a database that is read as one. */
 export async function examine(
   read: Reader,
-  { trust, outside, ...options }: ExaminationOptions,
+  { trust, outside, ownKeys = false, ...options }: ExaminationOptions,
 ): Promise<Examined> {
   const sha256 = nodeSha256;
   const events = await ExportedEvents.of(tolerant(read));
@@ -45,6 +52,7 @@ export async function examine(
     beforeVerdict: async (findings) => {
       events.addUndecided(findings);
       governance = await audit.close(findings);
+      if (trust && ownKeys) findings.add('keys_missing', keysMissing);
     },
   });
   const governors = events.close();

@@ -46,6 +46,8 @@ export const missingEvidence = [
   'run_events_missing',
   /** The events of a governor are not in the export, so nobody can decide them again. */
   'governor_events_missing',
+  /** No public key of the ledger was given, so its own word on its keys was taken. */
+  'keys_missing',
   /** The newest public key in the ledger is one that no trusted key introduced. */
   'key_unknown',
   /** No ledger key has signed an accepted restore. */
@@ -61,6 +63,8 @@ export type MissingEvidence = (typeof missingEvidence)[number];
 const governanceKinds = [
   /** A change without enough signatures of persons, or another one than they have signed. */
   'unapproved',
+  /** Dated before earlier entries of its log, behind which the window of its change was over. */
+  'dated_back',
   /** A contract was applied a second time. */
   'applied_twice',
   /** A template was activated more often, or sooner again, than was signed. */

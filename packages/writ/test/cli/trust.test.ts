@@ -239,6 +239,33 @@ test('check finds what the database knows otherwise', async () => {
   });
 });
 
+test('renew takes the id of a renewed database, and keeps the former one for verification', async () => {
+  await begun();
+  const before = read();
+  expect(await jsonOf('renew')).toMatchObject({ changed: false, deployment: before.deployment });
+  const reason = ['--reason', 'staging, a copy of production'];
+  const copy = await writ(['deployment', 'renew', '--yes', ...reason], { env: s.env });
+  expect([copy.stderr, copy.stdout]).toEqual(['', expect.stringContaining('`writ trust renew`')]);
+  expect(await run('check')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('`writ trust renew` takes the new id'),
+  });
+  const renewed = await run('renew');
+  expect([renewed.stderr, renewed.stdout]).toEqual([
+    '',
+    expect.stringContaining(`approved for ${before.deployment} counts for verification only`),
+  ]);
+  const [{ id, since } = {}] = await s.db.query(
+    'select deployment_id as id, since from writ.deployment',
+  );
+  expect(read()).toEqual({
+    ...before,
+    deployment: id,
+    former_deployments: [{ deployment: before.deployment, until: (since as Date).toISOString() }],
+  });
+  expect(await jsonOf('renew')).toMatchObject({ changed: false, deployment: id });
+});
+
 test('check names the field that is wrong', async () => {
   await begun();
   writeFileSync(path(), JSON.stringify({ ...read(), quorum: { low: 1, medium: 1, high: 2 } }));

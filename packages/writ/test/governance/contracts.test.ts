@@ -51,6 +51,11 @@ describe('proposing', () => {
       { steps: [{ step_type: 'magic', target: 'checkout', parameters: {} }] },
       'unknown_step_type',
     ],
+    [
+      'a type with the name of a job of Writ',
+      { steps: [{ step_type: 'verify', target: 'checkout', parameters: { value: 1 } }] },
+      'unknown_step_type',
+    ],
     ['no steps', { steps: [] }, 'invalid_contract'],
     ['a confidence of 2', { confidence: 2 }, 'invalid_contract'],
     ['a window of an eon', { windowHours: 1000 }, 'invalid_contract'],

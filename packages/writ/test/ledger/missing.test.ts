@@ -251,3 +251,14 @@ test('signed restores and archives are no findings', async () => {
   });
   expect(await check(files)).toMatchObject({ ok: true, problems: [] });
 });
+
+test('a line behind the sealed events of runs is found', async () => {
+  expect((await check(withRuns((all) => all))).problems).toEqual([]);
+  const { problems } = await check(withRuns((all) => [...all, '{"n":3,"run":"r"}']));
+  expect(problems).toMatchObject([
+    {
+      kind: 'segment',
+      message: expect.stringMatching(/lines after the 2 events that were sealed/),
+    },
+  ]);
+});

@@ -64,6 +64,7 @@ const builtIn = [
   'change',
   'audit',
   'ended',
+  'verify',
 ];
 
 test.each(builtIn)('defineStep refuses the type %s, which belongs to Writ', (type) => {

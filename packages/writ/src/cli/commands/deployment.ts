@@ -53,7 +53,7 @@ export function addDeployment(program: Command): void {
         return writ.deployment.renew({ reason, replaces });
       },
       says: ({ deployment_id, contracts, in_review, jobs }, { output }) =>
-        `Renewed: this database is deployment ${output.style('bold', deployment_id)} now. ${plural(contracts, 'approved contract')} failed and has a new draft, ${plural(in_review, 'contract')} in review lost signatures, and ${plural(jobs, 'governance job')} ended.`,
+        `Renewed: this database is deployment ${output.style('bold', deployment_id)} now. ${plural(contracts, 'approved contract')} failed and has a new draft, ${plural(in_review, 'contract')} in review lost signatures, and ${plural(jobs, 'governance job')} ended. \`writ trust renew\` takes the new id into the trust file.`,
     },
   );
 }

@@ -15,6 +15,7 @@ import {
   personFrom,
   personIn,
   timeText,
+  withDeployment,
   withinFile,
   withoutKeys,
   withPerson,
@@ -145,6 +146,13 @@ export function addTrust(program: Command): void {
     .option('--compromised-since <time>', 'since when somebody else may have had them', moment)
     .option('--offline', 'do not ask a database which open approvals lose their quorum')
     .action((...given) => revoke(callOf(given)));
+  withFile(
+    trust
+      .command('renew')
+      .description(
+        'take the id that the database has since `writ deployment renew`; the former one stays, so that older changes can be verified',
+      ),
+  ).action((...given) => renew(callOf(given)));
   withFile(trust.command('check').description('check the file, and compare it with the database'))
     .option('--offline', 'check the file alone')
     .action((...given) => check(callOf(given)));
@@ -334,6 +342,26 @@ function showLosses(output: Output, losses: readonly Loss[] | undefined): void {
         `${persons.length} of ${quorum}`,
       ]),
     );
+  }
+}
+
+async function renew({ options, output }: Call<FileOptions>): Promise<void> {
+  const path = fileOf(options);
+  const before = readTrust(path);
+  const { deployment_id: deployment, since } = await withWrit(options, (writ) =>
+    writ.deployment.get(),
+  );
+  const after = withDeployment(before, { deployment, since });
+  const changed = after !== before;
+  if (changed) writeTrust(path, after);
+  if (output.json) output.data({ file: path, changed, deployment });
+  else if (!changed) output.line(`${path} is for deployment ${deployment} already.`);
+  else {
+    output.line(`${path} is for deployment ${deployment} now.`);
+    output.line(
+      `What was approved for ${before.deployment} counts for verification only, until ${since}.`,
+    );
+    output.line('Have the change reviewed, and commit it.');
   }
 }
 

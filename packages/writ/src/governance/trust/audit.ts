@@ -106,6 +106,12 @@ interface StandsOutside extends Stands {
   readonly step: number;
 }
 
+/** When an entry says that it was written, and the latest time of its log up to there. */
+interface Times {
+  readonly at: number;
+  readonly latest: number;
+}
+
 /** What a contract may do, by its document. */
 interface Judged {
   readonly weighed: Weighed;
@@ -325,7 +331,7 @@ export class GovernanceAudit {
   async #applied(
     log: string,
     context: ReceiptContainer['context'],
-    { at, latest }: { readonly at: number; readonly latest: number },
+    { at, latest }: Times,
     index: number,
   ): Promise<void> {
     this.#stands(log, context, index);
@@ -359,22 +365,33 @@ export class GovernanceAudit {
     const late = isFirst ? undefined : heard.judged.weighed.at(new Date(began));
     const wrong =
       late?.detail ??
-      this.#backdated(heard.judged, at, latest) ??
+      this.#backdated(heard.judged, log, contract, { at, latest }) ??
       this.#wrongStep(heard.judged, step, context);
     if (wrong !== undefined) this.#unapproved(log, contract, wrong);
   }
 
   /**
-   * Why the signatures do not count at the place of a receipt in its log, though they do at the
-   * time that it says: its key had ended when entries before it were written. Undefined if they do.
+   * Judges a change at the place of its receipt in the log, where entries before it are dated much
+   * later than it. Why its signatures do not count there: a key had ended. That its window was over
+   * is a finding about the log, because a clock that was set back looks the same.
    */
-  #backdated({ weighed }: Judged, at: number, latest: number): string | undefined {
+  #backdated(
+    { weighed }: Judged,
+    log: string,
+    contract: string,
+    { at, latest }: Times,
+  ): string | undefined {
     if (latest - at <= mayPredateMs) return undefined;
-    const place = new Date(latest - mayPredateMs);
-    const found = weighed.at(place);
-    // a clock that was set back moves windows
-    if (found?.code !== 'quorum_missing') return undefined;
-    return `its receipt says ${new Date(at).toISOString()}, and stands behind one of ${new Date(latest).toISOString()}: ${found.detail}`;
+    const found = weighed.at(new Date(latest - mayPredateMs));
+    if (!found) return undefined;
+    const [said, stands] = [new Date(at).toISOString(), new Date(latest).toISOString()];
+    const why = `its receipt says ${said}, and stands behind one of ${stands}: ${found.detail}`;
+    if (found.code !== 'window_elapsed') return why;
+    const message =
+      `Contract ${contract} of log ${log} was applied after its window, or a clock was set back: ` +
+      `${why}. Waive this if you know of the clock; otherwise find out who applied it.`;
+    this.#found.push({ kind: 'dated_back', message, about: { log, subject: log } });
+    return undefined;
   }
 
   async #judge(log: string, contract: string, heard: Heard, at: Date): Promise<Judged | null> {
@@ -406,7 +423,7 @@ export class GovernanceAudit {
       params === null ? (said?.pre_state ?? {}) : mapOf(forms, (form) => readJson(form));
     const change = { contract: signer, tenant: log, scope: said?.scope ?? [], steps, params };
     const weighed = judge({
-      ...{ trust, document: text, signatures, at },
+      ...{ trust, document: text, signatures, at, former: true },
       signedBy: await this.#signedBy(this.#heard(signer)),
       change: params === null ? change : { ...change, preState: before },
     });

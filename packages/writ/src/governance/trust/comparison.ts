@@ -81,6 +81,24 @@ export const isOpen = ({ until, compromised_since }: TrustKey): boolean =>
   until === undefined && compromised_since === undefined;
 
 /**
+ * Returns the file for another id of the deployment; the one that it had counts for verification,
+ * until the deployment was renewed.
+ */
+export function withDeployment(
+  trust: TrustDocument,
+  { deployment, since }: { readonly deployment: string; readonly since: string },
+): TrustDocument {
+  if (trust.deployment === deployment) return trust;
+  const { writ, deployment: former, former_deployments: formers = [], ...others } = trust;
+  const until = new Date(since).toISOString();
+  return {
+    ...{ writ, deployment },
+    former_deployments: [...formers, { deployment: former, until }],
+    ...others,
+  };
+}
+
+/**
  * Ends keys of a person: those that begin with one of the texts, or all that have no end. They stay
  * in the file.
  */
@@ -276,7 +294,7 @@ function differencesOf(database: KnownTrust, trust: TrustDocument, at: Date): Di
     say(
       'problem',
       'deployment',
-      `The database is deployment ${deployment}; the file is for ${trust.deployment}.`,
+      `The database is deployment ${deployment}; the file is for ${trust.deployment}. After \`writ deployment renew\`, \`writ trust renew\` takes the new id.`,
     );
   for (const { principal_id: name, ...person } of known.filter(mayDecide)) {
     const listed = personIn(trust, name);

@@ -37,10 +37,19 @@ export interface RiskFloor {
   readonly risk: Risk;
 }
 
+/** An id that the deployment had before it was renewed as a copy. */
+export interface FormerDeployment {
+  readonly deployment: string;
+  /** When it was renewed. */
+  readonly until: string;
+}
+
 /** The content of writ.trust.json. */
 export interface TrustDocument {
   readonly writ: 'trust 1';
   readonly deployment: string;
+  /** For verification only: what was approved for these ids was done before the copy was made. */
+  readonly former_deployments?: readonly FormerDeployment[];
   readonly persons: Readonly<Record<string, TrustPerson>>;
   readonly quorum: Readonly<Record<Risk, number>>;
   readonly risk_floors: readonly RiskFloor[];
@@ -77,17 +86,18 @@ export function parseTrustFile(text: string): TrustDocument {
     ([, colon]) => colon !== undefined,
   ).length;
   if (written !== fieldsIn(value)) throw wrong('', 'An object has two fields of one name.');
-  const file = object(value, '', [
-    'writ',
-    'deployment',
-    'persons',
-    'quorum',
-    'risk_floors',
-    'ledger_keys',
-  ]);
+  const file = object(
+    value,
+    '',
+    ['writ', 'deployment', 'persons', 'quorum', 'risk_floors', 'ledger_keys'],
+    ['former_deployments'],
+  );
   if (file.writ !== 'trust 1') throw wrong('writ', 'This version of Writ reads "trust 1".');
   if (!isText(file.deployment, uuid))
     throw wrong('deployment', 'It is the id of the deployment, a UUID in lower case.');
+  list(file.former_deployments ?? [], 'former_deployments').forEach(
+    (former, n) => void checkFormer(former, `former_deployments/${n}`),
+  );
   const persons = object(file.persons, 'persons');
   const owners = new Map<string, string>();
   for (const [name, person] of Object.entries(persons)) {
@@ -105,9 +115,14 @@ export function parseTrustFile(text: string): TrustDocument {
     }
   }
   const quorum = object(file.quorum, 'quorum', risks);
-  for (const risk of risks)
+  let least = 1;
+  for (const risk of risks) {
     if (!isWhole(quorum[risk], 1, 20))
       throw wrong(`quorum/${risk}`, 'It is a whole number of persons from 1 to 20.');
+    if (Number(quorum[risk]) < least)
+      throw wrong(`quorum/${risk}`, `A lower risk needs ${least} persons; this needs no fewer.`);
+    least = Number(quorum[risk]);
+  }
   list(file.risk_floors, 'risk_floors').forEach(
     (floor, n) => void checkFloor(floor, `risk_floors/${n}`),
   );
@@ -115,6 +130,13 @@ export function parseTrustFile(text: string): TrustDocument {
     (key, n) => void checkLedgerKey(key, `ledger_keys/${n}`),
   );
   return value as TrustDocument;
+}
+
+function checkFormer(value: unknown, at: string): void {
+  const { deployment, until } = object(value, at, ['deployment', 'until']);
+  if (!isText(deployment, uuid))
+    throw wrong(`${at}/deployment`, 'It is a former id of the deployment, a UUID in lower case.');
+  if (!isTime(until)) throw wrong(`${at}/until`, 'It is a time in UTC, like 2026-01-31T12:00:00Z.');
 }
 
 function checkPerson(value: unknown, at: string): TrustPerson {

@@ -94,6 +94,8 @@ export interface Evidence {
   /** The clock of whoever asks; of an auditor, when the change was made. */
   readonly at: Date;
   readonly database?: DatabaseWord;
+  /** An auditor asks: a document of a former deployment counts until that was renewed. */
+  readonly former?: true;
   /**
    * Checks an Ed25519 signature of 32 bytes, all in hexadecimal. `signedBy` of keys.ts does, in
    * Node.
@@ -173,7 +175,7 @@ export function judge(
  * stops its undo.
  */
 export function weigh(
-  { trust, document: bytes, signatures, at, database = {}, signedBy }: Evidence,
+  { trust, document: bytes, signatures, at, database = {}, signedBy, former }: Evidence,
   undo = false,
 ): Weighed | Finding {
   let document: SignedDocument;
@@ -185,11 +187,18 @@ export function weigh(
   }
   const deployment =
     trust.source === 'file' ? trust.deployment : (database.deployment ?? document.deployment);
-  if (document.deployment !== deployment)
-    return {
-      code: 'other_deployment',
-      detail: `It was signed for the deployment ${document.deployment}, and this is ${deployment}`,
-    };
+  const until =
+    former && trust.source === 'file'
+      ? trust.former_deployments?.find((one) => one.deployment === document.deployment)?.until
+      : undefined;
+  const wrongDeployment: Finding | undefined =
+    document.deployment === deployment
+      ? undefined
+      : {
+          code: 'other_deployment',
+          detail: `It was signed for the deployment ${document.deployment}, and this is ${deployment}`,
+        };
+  if (wrongDeployment && until === undefined) return wrongDeployment;
   const hash = documentHash(bytes);
   // a policy of today stops no undo
   const { risk, quorum } = demandsOn(document, trust, undo ? {} : database);
@@ -208,6 +217,7 @@ export function weigh(
     signatures: standings.map(({ by, finding }) => ({ by, ...(finding && { finding }) })),
     at: (time) =>
       missing(time === at ? standings : standingsAt(time), quorum) ??
+      (until !== undefined && time.getTime() > Date.parse(until) ? wrongDeployment : undefined) ??
       (undo ? undefined : wrongWindow(document, time)),
   };
 }
@@ -233,17 +243,20 @@ export function demandsOn(
   const risk = risks[Math.max(...levels.map((level) => risks.indexOf(level)))] as Risk;
   if (document.writ === glassDomain) return { risk, quorum: 1 };
   const said =
-    typeof database.quorum === 'number' ? database.quorum : (database.quorum?.[risk] ?? 1);
+    typeof database.quorum === 'number' ? database.quorum : quorumFor(risk, database.quorum);
   return {
     risk,
     quorum: Math.max(
-      1,
       document.policy.quorum,
       said,
-      trust.source === 'file' ? trust.quorum[risk] : 1,
+      trust.source === 'file' ? quorumFor(risk, trust.quorum) : 1,
     ),
   };
 }
+
+/** The quorum of a risk: what a lower risk needs, a higher one needs, too. */
+const quorumFor = (risk: Risk, quorum: Readonly<Partial<Record<Risk, number>>> = {}): number =>
+  Math.max(1, ...risks.slice(0, risks.indexOf(risk) + 1).map((level) => quorum[level] ?? 1));
 
 /** Every name that a floor may be about: scope, targets, and single values as `scope#key`. */
 const touchedBy = ({ scope, steps }: SignedDocument): string[] => [

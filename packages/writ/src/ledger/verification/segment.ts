@@ -208,6 +208,10 @@ export class Segments {
         );
       }
     }
+    if (start < file.length)
+      return fail(
+        `Segment ${seal.segment}: its file of run events has lines after the ${count(sealed.length, 'event')} that ${sealed.length === 1 ? 'was' : 'were'} sealed.`,
+      );
     if (missing > 0) this.#runEventsMissing.add(seal.segment, missing);
   }
 

@@ -27,7 +27,7 @@ const verify = (args: readonly string[], env: Record<string, string> = nowhere) 
   writ(['ledger', 'verify', ...args], { env, cwd: folder });
 
 /** The trust file of a team that has these persons. */
-async function trust(file: string, ...names: string[]): Promise<void> {
+async function trust(file: string, names: readonly string[], more: object = {}): Promise<void> {
   const [own] = await s.sql<{ deployment_id: string }>('select deployment_id from writ.deployment');
   const people = await s.sql<{ id: string; key: string }>(
     `select principal_id as id, encode(public_key, 'hex') as key from writ_data.principal where principal_id = any ($1)`,
@@ -45,6 +45,7 @@ async function trust(file: string, ...names: string[]): Promise<void> {
     },
     persons: Object.fromEntries(people.map(({ id, key }) => [id, personOf(key)])),
     ...{ risk_floors: [], ledger_keys: [publicKeyText(signer)] },
+    ...more,
   };
   writeFileSync(join(folder, file), JSON.stringify(document));
 }
@@ -84,8 +85,8 @@ test('what persons of the file approved verifies offline; what they did not, and
   await worker.stop();
   await sign();
   await s.writ.ledger.export(join(folder, 'export'));
-  await trust('writ.trust.json', 'ada', 'bob');
-  await trust('other.trust.json', 'bob');
+  await trust('writ.trust.json', ['ada', 'bob']);
+  await trust('other.trust.json', ['bob']);
 
   const known = await verify(['export', '--trust', 'writ.trust.json']);
   expect([known.stderr, known.stdout]).toEqual([
@@ -141,4 +142,43 @@ test('what persons of the file approved verifies offline; what they did not, and
   expect(changed.stdout).toContain('(value_differs:default:search)');
   expect(changed.stdout).toContain('(value_differs:default:limits#planted)');
   expect(changed.stdout.match(/✗/g)).toHaveLength(4);
+});
+
+test('a copy with an id of its own verifies with a trust file that knows the former one', {
+  timeout: 90_000,
+}, async () => {
+  const worker = await s.work();
+  const { contract } = await s.done();
+  await worker.stop();
+  const { deployment_id: former } = await s.writ.deployment.get();
+  const reason = 'staging, a copy of production';
+  await s.writ.deployment.renew({ reason, replaces: former });
+  const { since } = await s.writ.deployment.get();
+  await sign();
+  await s.writ.ledger.export(join(folder, 'export'));
+  const until = new Date(since).toISOString();
+  const persons = ['ada', 'bob'];
+  await trust('now.json', persons);
+  await trust('both.json', persons, { former_deployments: [{ deployment: former, until }] });
+  const early = { deployment: former, until: '2026-01-01T00:00:00Z' };
+  await trust('early.json', persons, { former_deployments: [early] });
+
+  const both = await verify(['export', '--trust', 'both.json']);
+  expect([both.code, both.stdout]).toEqual([0, expect.stringContaining('of 1 contract, judged')]);
+  for (const file of ['now.json', 'early.json']) {
+    const { code, stdout } = await verify(['export', '--trust', file]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining(`(unapproved:${contract.id})`)]);
+  }
+
+  // Without a key the export vouches for itself.
+  const former_deployments = [{ deployment: former, until }];
+  await trust('bare.json', persons, { former_deployments, ledger_keys: [] });
+  const bare = await verify(['export', '--trust', 'bare.json']);
+  expect([bare.code, bare.stdout]).toEqual([1, expect.stringContaining('(keys_missing)')]);
+  const given = [
+    ['--waive', 'keys_missing'],
+    ['--key', publicKeyText(signer)],
+  ];
+  for (const args of given)
+    expect(await verify(['export', '--trust', 'bare.json', ...args])).toMatchObject({ code: 0 });
 });

@@ -627,6 +627,20 @@ describe('a change whose receipts are dated before earlier entries of their log'
     ]);
   });
 
+  test('is a finding about its log if its window was over by then', async () => {
+    expect((await audit(backdated(200 * day))).problems).toMatchObject([
+      {
+        kind: 'dated_back',
+        subject: log,
+        message: expect.stringMatching(
+          /after its window, or a clock was set back.*of 2026-07-20.*approved until 2026-03-02/,
+        ),
+      },
+    ]);
+    const waive = [`dated_back:${log}`];
+    expect(await audit(backdated(200 * day), { waive })).toMatchObject({ ok: true, waived: [{}] });
+  });
+
   test('is no finding if its key counted all the time, or had not ended yet', async () => {
     expect((await audit(backdated(10 * day))).problems).toEqual([]);
     expect((await audit(backdated(3 * day), { trust: compromised })).problems).toEqual([]);

@@ -14,6 +14,7 @@ describe('a trust file', () => {
   test('reads as it was written', () => {
     const full: TrustDocument = {
       ...file,
+      former_deployments: [{ deployment: file.deployment, until: '2026-01-01T00:00:00.123Z' }],
       risk_floors: [
         { target: 'flag:payments*', risk: 'high' },
         { target: '*', risk: 'low' },
@@ -66,6 +67,20 @@ describe('a trust file', () => {
     ['quorum/high', 0, 'quorum/high'],
     ['quorum/high', 1.5, 'quorum/high'],
     ['quorum/high', undefined, 'quorum/high'],
+    ['quorum/critical', 1, 'quorum/critical'],
+    ['quorum/low', 2, 'quorum/medium'],
+    ['former_deployments', {}, 'former_deployments'],
+    ['former_deployments', [{ deployment: 'production' }], 'former_deployments/0/until'],
+    [
+      'former_deployments',
+      [{ deployment: 'production', until: '2026-01-01T00:00:00Z' }],
+      'former_deployments/0/deployment',
+    ],
+    [
+      'former_deployments',
+      [{ deployment: file.deployment, until: 'yesterday' }],
+      'former_deployments/0/until',
+    ],
     ['quorum/extreme', 3, 'quorum/extreme'],
     ['risk_floors', [{ target: 'a*b', risk: 'high' }], 'risk_floors/0/target'],
     ['risk_floors', [{ target: 'a', risk: 'none' }], 'risk_floors/0/risk'],
@@ -138,9 +153,9 @@ describe('the trust of a process', () => {
     write(file, old);
     const first = await trust.read();
     expect(await trust.read()).toBe(first);
-    const other = { ...file, quorum: { ...file.quorum, low: 2 } };
+    const other = { ...file, quorum: { ...file.quorum, high: 3, critical: 3 } };
     write(other, old);
-    expect(await trust.read()).toMatchObject({ quorum: { low: 2 } });
+    expect(await trust.read()).toMatchObject({ quorum: { high: 3 } });
     write(JSON.stringify(file), old);
     expect(await trust.read()).toEqual(first);
   });

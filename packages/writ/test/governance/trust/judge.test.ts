@@ -268,6 +268,21 @@ test('an approval counts until its not_after, by the applier’s clock', () => {
   });
 });
 
+test('a document of a former deployment counts for an auditor, until that was renewed', () => {
+  const until = minutes(1).toISOString();
+  const trust = trustFile({
+    deployment: '11111111-0c3d-4b59-9d7f-0f6f4c1f9a10',
+    former_deployments: [{ deployment: document.deployment, until }],
+  });
+  expect(judged({ trust })).toMatchObject({ code: 'other_deployment' });
+  expect(judged({ trust, former: true })).toMatchObject({ persons: ['ada'] });
+  const late = { trust, former: true, at: new Date(Date.parse(until) + 1) } as const;
+  expect(judged(late)).toMatchObject({ code: 'other_deployment' });
+  expect(judged({ ...late, trust: trustFile({ deployment: trust.deployment }) })).toMatchObject({
+    code: 'other_deployment',
+  });
+});
+
 describe('risk and quorum', () => {
   test('are the highest of file, database and document', () => {
     const risk = fc.constantFrom(...risks);
@@ -295,7 +310,12 @@ describe('risk and quorum', () => {
             .find((each) => [said, floor, stored].includes(each)) as Risk;
           expect(demandsOn(of, trust, { risk: stored, quorum: policy })).toEqual({
             risk: highest,
-            quorum: Math.max(quorum[highest], policy[highest], signed),
+            quorum: Math.max(
+              signed,
+              ...risks
+                .slice(0, risks.indexOf(highest) + 1)
+                .flatMap((each) => [quorum[each], policy[each]]),
+            ),
           });
           expect(demandsOn(of, { source: 'database' }, { quorum: 3 }).quorum).toBe(
             Math.max(3, signed),

@@ -192,7 +192,7 @@ async function judge(
 ): Promise<void> {
   const { trust, outside } = known;
   const { ok, verdict, governors, governance } = await check(read, known, output, what, (options) =>
-    examine(read, { ...options, trust, outside }),
+    examine(read, { ...options, trust, outside, ownKeys: known.keys.length === 0 }),
   );
   if (!ok) process.exitCode = exitCodes.failed;
   if (output.json) return output.data({ ...verdict, ok, governors, governance });
