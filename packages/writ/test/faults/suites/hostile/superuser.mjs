@@ -448,20 +448,119 @@ async function replays(s, done) {
   });
 }
 
+/**
+ * A contract that an honest applier has done, of a tenant of its own.
+ *
+ * @param {Scene} s
+ * @param {string} tenant
+ * @param {Partial<import('../../../../dist/index.js').Proposal>} [more]
+ */
+async function completed(s, tenant, more) {
+  const contract = await s.propose(tenant, more);
+  await s.approve(contract, tenant, 'ada');
+  const job = await contract.activate({ as: s.as.service });
+  await job.finished({ timeoutMs: 120_000 });
+  return { contract, job };
+}
+
+/**
+ * Makes the scope `limits` known in a tenant.
+ *
+ * @param {Scene} s
+ * @param {string} tenant
+ */
+const putLimits = (s, tenant) =>
+  s.writ.capabilities.put(
+    [
+      { capability_name: 'shop', domain: 'shop' },
+      { scope: 'limits', owner_capability: 'shop', values: { max: 1, burst: 1 } },
+    ],
+    { as: s.as.ops, tenant },
+  );
+
+const limits = (/** @type {Scene} */ s) => ({
+  scope: ['limits'],
+  steps: [configure('limits', 'max', s.random.between(2, 400))],
+});
+
+/**
+ * Receipts that a superuser plants with the functions that gates write them with, so that the
+ * ledger itself holds what excuses an edit. Appliers act on some of it; verification has to find
+ * all of it. The contracts were done before.
+ *
+ * @param {Scene} s
+ * @param {{ undone: Awaited<ReturnType<typeof completed>> }} of
+ */
+async function plantedReceipts(s, { undone: { contract, job } }) {
+  // An approval that was taken back comes back, with its receipt.
+  const tenant = 'revoked-and-planted';
+  const revoked = await s.propose(tenant);
+  const document = await s.approve(revoked, tenant, 'ada');
+  await revoked.revoke({ as: s.as.ada });
+  const hash = documentHash(documentBytes(document));
+  const ada = principal(s.as.ada);
+  const receipt = {
+    ...{ action: 'APPROVE', by: 'ada', approval_hash: hash, round: s.random.between(1, 2) },
+    ...{ scheme: 'ed25519', signature: ada.sign(hash), public_key: ada.publicKey },
+  };
+  const rewound = await s.force(
+    revoked,
+    tenant,
+    `delete from writ_data.contract_review where contract_id = '${revoked.id}' and action = 'REVOKE';
+     update writ_data.contract set round = 1, approval_hash = ${bytes(hash)},
+       not_after = '${document.not_after}' where contract_id = '${revoked.id}';
+     select writ_data.contract_receipt('${revoked.id}', 'accept', 'contract_reviewed',
+       ${quoted(JSON.stringify(receipt))}, writ.now())`,
+  );
+  const word = (/** @type {string} */ what) => ({ tenant: what, what: 'a planted receipt' });
+  s.forced.push({ ...word(tenant), kinds: rewound ? ['unapproved'] : [] });
+
+  // A rollback of what was completed: an applier carries it out, because its values were signed.
+  await s.tamper(`
+    insert into writ_data.target_hold
+      values ('undone', 'flag:a', '${contract.id}', writ.now()) on conflict do nothing;
+    update writ_data.contract set status = 'ACTIVE' where contract_id = '${contract.id}';
+    select writ_data.start_governance_jobs(
+      array[writ_data.uuidv7()], array['${contract.id}'::uuid], 'rollback',
+      array['${job.id}'::uuid], array[writ_data.steps_to_undo('${job.id}')],
+      array[g.state_before], 'rollback_created', 'because', 'ops', writ.now())
+    from writ_data.governance_job g where g.job_id = '${job.id}'`);
+  s.forced.push({ ...word('undone'), kinds: ['unapproved'] });
+
+  // Values of another hand, with receipts that make them known a second time.
+  const [value, first] = ['31337', '{"owner_capability": "shop", "values": {"max": 31337}}'];
+  await s.tamper(`
+    update writ_data.configuration set value = '${value}'
+      where tenant_id = 'first-values' and key = 'max';
+    select writ_data.on_control_changed(
+      'first-values', 'configuration_scope', 'limits', null, '${first}', 'ops', writ.now());
+    update writ_data.capability set lifecycle = 'LAUNCHED' where tenant_id = 'first-capability';
+    select writ_data.on_control_changed(
+      'first-capability', 'capability', 'shop', null, '{"lifecycle": "LAUNCHED"}', 'ops',
+      writ.now())`);
+  for (const one of ['first-values', 'first-capability'])
+    s.forced.push({ ...word(one), kinds: ['value_differs'] });
+}
+
+/**
+ * A value of another hand, which the next approved change finds and overwrites.
+ *
+ * @param {Scene} s
+ */
+async function launder(s) {
+  await s.tamper(
+    `update writ_data.configuration set value = '666' where tenant_id = 'laundered' and key = 'max'`,
+  );
+  const { job } = await completed(s, 'laundered', limits(s));
+  s.jobs.push({ job, ends: ['COMPLETED'], what: 'laundered' });
+  s.forced.push({ tenant: 'laundered', what: 'a laundered value', kinds: ['value_differs'] });
+}
+
 /** Honest changes of values, for each edit of their evidence. @param {Scene} s */
 async function evidence(s) {
   for (const tenant of Object.keys(edits)) {
-    await s.writ.capabilities.put(
-      [
-        { capability_name: 'shop', domain: 'shop' },
-        { scope: 'limits', owner_capability: 'shop', values: { max: 1, burst: 1 } },
-      ],
-      { as: s.as.ops, tenant },
-    );
-    const contract = await s.propose(tenant, {
-      scope: ['limits'],
-      steps: [configure('limits', 'max', s.random.between(2, 400))],
-    });
+    await putLimits(s, tenant);
+    const contract = await s.propose(tenant, limits(s));
     await s.approve(contract, tenant, 'ada');
     s.jobs.push({
       job: await contract.activate({ as: s.as.service }),
@@ -568,15 +667,20 @@ export async function superuser({ server, seed, progress }) {
   progress('a superuser attacks');
   await honestWork(s);
   await evidence(s);
-  const done = await s.propose('replayed');
-  await s.approve(done, 'replayed', 'ada');
-  await (await done.activate({ as: keys.service })).finished({ timeoutMs: 120_000 });
+  const { contract: done } = await completed(s, 'replayed');
+  const undone = await completed(s, 'undone');
+  for (const tenant of ['first-values', 'first-capability', 'laundered']) {
+    await putLimits(s, tenant);
+    await completed(s, tenant, limits(s));
+  }
+  await launder(s);
   await worker.stop();
 
   // What a superuser edits behind an activation, it edits before an applier comes.
   const verifier = await writ.work([], /** @type {any} */ ({ ...options, governance: 'verify' }));
   for (const [tenant, attack] of Object.entries(attacks)) await attack(s, tenant);
   await replays(s, done);
+  await plantedReceipts(s, { undone });
   await verifier.stop();
   const applier = await writ.work([], /** @type {any} */ (options));
   /** @type {import('../../hostile-checker.mjs').Finding[]} */
@@ -645,7 +749,7 @@ export async function superuser({ server, seed, progress }) {
   findings.push(...checkTrust({ ...judged, problems }));
   await writ.close();
   await admin.end();
-  const attempts = Object.keys(attacks).length + Object.keys(edits).length + 4;
+  const attempts = Object.keys(attacks).length + Object.keys(edits).length + 9;
   return {
     findings,
     attacks: attempts,
