@@ -5513,7 +5513,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, p_template jsonb, p_constraints jsonb, OUT code text, OUT detail text) returns record
---   plpgsql, stable; owner writ_owner; body ef688e0d0fe1c6cc6894a3de5c1ced55
+--   plpgsql, stable; owner writ_owner; body 83d22417559fc049171c4a81b16e315b
 
 -- function writ_data.wrong_with_document(p_document text, p_now jsonb) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body f740956477c587c978c54b90b807b9e3

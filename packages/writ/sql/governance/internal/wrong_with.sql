@@ -114,8 +114,7 @@ begin
         ) then 'unknown_step_type'
         when s.type not in ('capability_enable', 'capability_disable', 'config_update')
           and s.p - 'value' <> '{}'
-          then 'invalid_contract: a step of a type of your own has the parameter value, '
-            'and no other'
+          then 'invalid_contract: a step of your own type has the parameter value, and no other'
       end as code,
       format(
         'Step %s (%s on %s)', s.n, coalesce(s.type, 'no type'), coalesce(s.target, 'nothing')

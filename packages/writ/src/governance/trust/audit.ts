@@ -69,8 +69,8 @@ interface Heard {
   content?: string | undefined;
   /** The governance job that has applied it, and which steps; and which were undone. */
   job?: string;
-  done: Set<number>;
-  undoneSteps: Set<number>;
+  done?: Set<number>;
+  undoneSteps?: Set<number>;
   /** Null: it may not be applied, and that is a finding already. */
   judged?: Judged | null;
   /** When its forward job began. */
@@ -227,7 +227,8 @@ export class GovernanceAudit {
     const contracts = [...this.#contracts.values()].filter(({ job }) => job !== undefined).length;
     if (contracts > 0 && !this.#options.trust) {
       findings.note(
-        `The approvals of ${count(contracts, 'contract')} were not judged: no trust file was given.`,
+        `The approvals of ${count(contracts, 'contract')} were not judged: no trust file was ` +
+          'given.',
       );
     }
     return { contracts, changes: this.#changes, signatures: this.#signatures, values };
@@ -237,7 +238,7 @@ export class GovernanceAudit {
     const key = String(id);
     let heard = this.#contracts.get(key);
     if (!heard) {
-      heard = { signatures: [], least: 0, done: new Set(), undoneSteps: new Set() };
+      heard = { signatures: [], least: 0 };
       this.#contracts.set(key, heard);
     }
     return heard;
@@ -343,9 +344,11 @@ export class GovernanceAudit {
     ];
     const heard = this.#heard(contract);
     heard.job ??= job;
+    heard.done ??= new Set();
     if (heard.job !== job || heard.done.has(step)) {
       const message =
-        `Contract ${contract} was applied twice: entry ${index} of log ${log} is step ${step} of job ${job}, ` +
+        `Contract ${contract} was applied twice: entry ${index} of log ${log} is step ` +
+        `${step} of job ${job}, ` +
         `after job ${heard.job} had applied it. Find out who began the second job, and undo it.`;
       this.#found.push({ kind: 'applied_twice', message, about: { log, subject: contract } });
     }
@@ -405,7 +408,9 @@ export class GovernanceAudit {
     const kept = await this.#kept(signer);
     const text = kept?.documents.find((one) => this.#isOf(hash, one));
     if (text === undefined) {
-      const message = `The document that was signed for contract ${signer} is missing. Export again, with its governance files.`;
+      const message =
+        `The document that was signed for contract ${signer} is missing. Export again, with ` +
+        'its governance files.';
       this.#found.push({ kind: 'governance_missing', message, about: { log, subject: signer } });
       return null;
     }
@@ -459,7 +464,10 @@ export class GovernanceAudit {
       step.target !== context.target ||
       slot !== (context.slot ?? undefined)
     ) {
-      return `step ${no} changed ${String(context.target)} by ${String(context.step_type)}, which nobody had signed`;
+      return (
+        `step ${no} changed ${String(context.target)} by ${String(context.step_type)}, which ` +
+        'nobody had signed'
+      );
     }
     if (slot === undefined) return undefined;
     const isFirst = steps.findIndex((other) => slotOf(other) === slot) === no - 1;
@@ -485,6 +493,7 @@ export class GovernanceAudit {
     const heard = this.#heard(contract);
     const no = Number(of_step);
     const wrong = this.#wrongUndo(log, heard, no);
+    heard.undoneSteps ??= new Set();
     heard.undoneSteps.add(no);
     if (wrong !== undefined)
       this.#unapproved(log, contract, `entry ${index} is the undo of step ${no}, ${wrong}`);
@@ -515,15 +524,17 @@ export class GovernanceAudit {
   #wrongUndo(log: string, heard: Heard, no: number): string | undefined {
     if (heard.ended === 'COMPLETED' || (heard.ended !== undefined && !heard.rollbackFailed))
       return `after the contract was ${heard.ended}`;
-    if (heard.undoneSteps.has(no)) return 'which was undone before';
+    if (heard.undoneSteps?.has(no)) return 'which was undone before';
     if (this.#gaps.has(log)) return undefined;
     if (heard.began === undefined) return 'though no job had begun to apply it';
-    if (!heard.done.has(no) && no > 1 && !heard.done.has(no - 1)) return 'which had not begun';
+    if (!heard.done?.has(no) && no > 1 && !heard.done?.has(no - 1)) return 'which had not begun';
     return undefined;
   }
 
   #unapproved(log: string, contract: string, why: string): void {
-    const message = `Contract ${contract} was applied without approval: ${why}. Find out how, and undo what it changed.`;
+    const message =
+      `Contract ${contract} was applied without approval: ${why}. Find out how, and undo what ` +
+      'it changed.';
     this.#found.push({ kind: 'unapproved', message, about: { log, subject: contract } });
   }
 
@@ -542,7 +553,8 @@ export class GovernanceAudit {
         // Times of receipts have milliseconds.
         ...(shortest !== undefined && shortest + 1 < cooldown * 1_000
           ? [
-              `it was activated again after ${shortest} ms, and a cooldown of ${cooldown} s was signed`,
+              `it was activated again after ${shortest} ms, and a cooldown of ${cooldown} s ` +
+                'was signed',
             ]
           : []),
       ];
@@ -644,7 +656,9 @@ export class GovernanceAudit {
     if (!file) {
       if (this.#values.size === 0 && this.#outside.size === 0) return 0;
       const all = this.#values.size + this.#outside.size;
-      const message = `${valuesPath} is missing: ${count(all, 'governed value')} cannot be compared. Export again.`;
+      const message =
+        `${valuesPath} is missing: ${count(all, 'governed value')} cannot be compared. Export ` +
+        'again.';
       findings.add('governance_missing', message, { subject: 'values' });
       return 0;
     }
@@ -661,13 +675,16 @@ export class GovernanceAudit {
       const state = typeof line?.state === 'string' ? line.state : stateText(slot, null);
       if (isStateOf(state, slot) && this.#hash(state) === sha256) continue;
       const message =
-        `The value of ${slot} of tenant ${tenant} is ${state.slice(0, 200)}, which is not what its last receipt ` +
-        `says (entry ${index} of log ${tenant}). Find out who changed it, and propose the value that should stand there.`;
+        `The value of ${slot} of tenant ${tenant} is ${state.slice(0, 200)}, which is not ` +
+        'what its last receipt ' +
+        `says (entry ${index} of log ${tenant}). Find out who changed it, and propose the ` +
+        'value that should stand there.';
       findings.add('value_differs', message, { log: tenant, index, subject: `${tenant}:${slot}` });
     }
     if (later.length > 0)
       findings.note(
-        `${count(later.length, 'governed value')} changed after the newest checkpoint: not compared: ${named(later)}.`,
+        `${count(later.length, 'governed value')} changed after the newest checkpoint: not ` +
+          `compared: ${named(later)}.`,
       );
     const unread: string[] = [];
     for (const [place, { tenant, slot, state, later: isLater }] of exported) {
@@ -678,13 +695,15 @@ export class GovernanceAudit {
         continue;
       }
       const message =
-        `The value of ${name} of tenant ${log} is ${state.slice(0, 200)}, and no receipt says who put it there. ` +
+        `The value of ${name} of tenant ${log} is ${state.slice(0, 200)}, and no receipt ` +
+        'says who put it there. ' +
         `Find out who did, and propose the value that should stand there.`;
       findings.add('value_differs', message, { log, subject: `${log}:${name}` });
     }
     if (unread.length > 0)
       findings.note(
-        `${count(unread.length, 'governed value')} not compared: the receipts about them are not in the export, or too short for them: ${named(unread)}.`,
+        `${count(unread.length, 'governed value')} not compared: the receipts about them are ` +
+          `not in the export, or too short for them: ${named(unread)}.`,
       );
     const outside = await this.#compareOutside(findings, exported);
     return this.#values.size - later.length + outside;
@@ -713,17 +732,22 @@ export class GovernanceAudit {
         compared += 1;
         if (this.#stateHash(slot, value) === sha256) continue;
         const message =
-          `The value of ${slot} of tenant ${tenant} is ${stateText(slot, value).slice(0, 200)}, which is not what its ` +
-          `last receipt says (entry ${index} of log ${tenant}). Find out who changed it, and propose the value that should stand there.`;
+          `The value of ${slot} of tenant ${tenant} is ` +
+          `${stateText(slot, value).slice(0, 200)}, which is not what its ` +
+          `last receipt says (entry ${index} of log ${tenant}). Find out who changed it, and ` +
+          'propose the value that should stand there.';
         findings.add('value_differs', message, about);
       } catch (error) {
-        const message = `The value of ${slot} of tenant ${tenant} cannot be read: ${(error as Error).message}. Verify again.`;
+        const message =
+          `The value of ${slot} of tenant ${tenant} cannot be read: ` +
+          `${(error as Error).message}. Verify again.`;
         findings.add('governance_missing', message, about);
       }
     }
     if (unread.length > 0)
       findings.note(
-        `${count(unread.length, 'value')} outside the database not compared: they changed after the newest checkpoint, or nobody gave their step types: ${named(unread)}.`,
+        `${count(unread.length, 'value')} outside the database not compared: they changed ` +
+          `after the newest checkpoint, or nobody gave their step types: ${named(unread)}.`,
       );
     return compared;
   }
@@ -890,7 +914,8 @@ function printed(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`;
   const keys = Object.keys(value).map((key) => [key, utf8(key)] as const);
   keys.sort(([, a], [, b]) => a.length - b.length || compareBytes(a, b));
-  return `{${keys.map(([key]) => `${JSON.stringify(key)}: ${printed((value as Record<string, unknown>)[key])}`).join(', ')}}`;
+  const members = value as Record<string, unknown>;
+  return `{${keys.map(([key]) => `${JSON.stringify(key)}: ${printed(members[key])}`).join(', ')}}`;
 }
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {

@@ -294,7 +294,8 @@ function differencesOf(database: KnownTrust, trust: TrustDocument, at: Date): Di
     say(
       'problem',
       'deployment',
-      `The database is deployment ${deployment}; the file is for ${trust.deployment}. After \`writ deployment renew\`, \`writ trust renew\` takes the new id.`,
+      `The database is deployment ${deployment}; the file is for ${trust.deployment}. After ` +
+        `\`writ deployment renew\`, \`writ trust renew\` takes the new id.`,
     );
   for (const { principal_id: name, ...person } of known.filter(mayDecide)) {
     const listed = personIn(trust, name);
@@ -332,7 +333,8 @@ function differencesOf(database: KnownTrust, trust: TrustDocument, at: Date): Di
         say(
           'problem',
           name,
-          `The database lets this person act in ${person.tenant_id ?? 'every tenant'}; the file in ${listed.tenants.join(', ') || 'none'}.`,
+          `The database lets this person act in ${person.tenant_id ?? 'every tenant'}; the ` +
+            `file in ${listed.tenants.join(', ') || 'none'}.`,
         );
     }
   }

@@ -196,7 +196,9 @@ export function weigh(
       ? undefined
       : {
           code: 'other_deployment',
-          detail: `It was signed for the deployment ${document.deployment}, and this is ${deployment}`,
+          detail:
+            `It was signed for the deployment ${document.deployment}, ` +
+            `and this is ${deployment}`,
         };
   if (wrongDeployment && until === undefined) return wrongDeployment;
   const hash = documentHash(bytes);

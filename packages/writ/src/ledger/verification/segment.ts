@@ -71,7 +71,9 @@ export class Segments {
 
   sealed(seal: Seal): Promise<void> | undefined {
     if (this.#gap ? seal.segment <= this.#last : seal.segment !== this.#last + 1) {
-      const message = `Entry ${seal.index} of _system seals segment ${seal.segment}, where ${this.#last + 1} should follow.`;
+      const message =
+        `Entry ${seal.index} of _system seals segment ${seal.segment}, where ${this.#last + 1} ` +
+        'should follow.';
       this.#context.findings.add('segment', message, { log: systemLog, index: seal.index });
     }
     this.#last = seal.segment;
@@ -85,7 +87,8 @@ export class Segments {
     if (this.#exported && this.#exported.last > this.#last) {
       findings.add(
         'segment',
-        `The export has events of segment ${this.#exported.last}, but _system seals only ${this.#last}.`,
+        `The export has events of segment ${this.#exported.last}, but _system seals only ` +
+          `${this.#last}.`,
         {
           log: systemLog,
         },
@@ -94,7 +97,8 @@ export class Segments {
     const archive = 'Verify with the archive that has them, or export into its folder.';
     for (const { first, last, count: rows } of this.#missing.ranges) {
       const message =
-        `The ${count(rows, 'sealed row')} of ${named(first, last)} ${rows === 1 ? 'is' : 'are'} missing, ` +
+        `The ${count(rows, 'sealed row')} of ${named(first, last)} ` +
+        `${rows === 1 ? 'is' : 'are'} missing, ` +
         `from ${segmentPath(first)} on. ${archive}`;
       findings.add('segments_missing', message, {
         log: systemLog,
@@ -103,7 +107,8 @@ export class Segments {
     }
     for (const { first, last, count: events } of this.#runEventsMissing.ranges) {
       const message =
-        `${count(events, 'event')} of runs that ${named(first, last)} ${first === last ? 'seals' : 'seal'} ` +
+        `${count(events, 'event')} of runs that ${named(first, last)} ` +
+        `${first === last ? 'seals' : 'seal'} ` +
         `${events === 1 ? 'is' : 'are'} missing. ${archive}`;
       findings.add('run_events_missing', message, {
         log: systemLog,
@@ -152,7 +157,8 @@ export class Segments {
         );
       if (leaves && !sameBytes(hash, leaves.subarray(rows * 32, rows * 32 + 32))) {
         return fail(
-          `Segment ${seal.segment}, ${name}: it is not the row that was sealed there: it was changed, or rows were added, removed or moved.`,
+          `Segment ${seal.segment}, ${name}: it is not the row that was sealed there: it was ` +
+            'changed, or rows were added, removed or moved.',
           id,
         );
       }
@@ -168,7 +174,8 @@ export class Segments {
     }
     if (rows !== seal.rows)
       return fail(
-        `Segment ${seal.segment}: ${count(seal.rows, 'row was', 'rows were')} sealed, and the export has ${rows}.`,
+        `Segment ${seal.segment}: ${count(seal.rows, 'row was', 'rows were')} sealed, and ` +
+          `the export has ${rows}.`,
       );
     if (last !== seal.last)
       return fail(
@@ -177,11 +184,13 @@ export class Segments {
       );
     if (facts !== seal.facts)
       return fail(
-        `Segment ${seal.segment}: ${count(seal.facts, 'event was', 'events were')} sealed, and its rows have ${facts}.`,
+        `Segment ${seal.segment}: ${count(seal.facts, 'event was', 'events were')} sealed, ` +
+          `and its rows have ${facts}.`,
       );
     if (!sameBytes(range.root(), seal.root)) {
       return fail(
-        `Segment ${seal.segment}: its rows are not those that were sealed: one from batch ${seal.first} to batch ${seal.last} was changed or moved.`,
+        `Segment ${seal.segment}: its rows are not those that were sealed: one from batch ` +
+          `${seal.first} to batch ${seal.last} was changed or moved.`,
       );
     }
     if (runEvents.length > 0) await this.#checkRuns(seal, runEvents, fail);
@@ -204,13 +213,16 @@ export class Segments {
       if (line.length === 4 && fromUtf8(line) === 'null') missing++;
       else if (line.length > lineLimit || toHex(leafHash(line, sha256)) !== hash) {
         return fail(
-          `Segment ${seal.segment}: event ${seq} of run ${run} is not the one that was sealed: it was changed or removed.`,
+          `Segment ${seal.segment}: event ${seq} of run ${run} is not the one that was ` +
+            'sealed: it was changed or removed.',
         );
       }
     }
     if (start < file.length)
       return fail(
-        `Segment ${seal.segment}: its file of run events has lines after the ${count(sealed.length, 'event')} that ${sealed.length === 1 ? 'was' : 'were'} sealed.`,
+        `Segment ${seal.segment}: its file of run events has lines after the ` +
+          `${count(sealed.length, 'event')} that ${sealed.length === 1 ? 'was' : 'were'} ` +
+          'sealed.',
       );
     if (missing > 0) this.#runEventsMissing.add(seal.segment, missing);
   }
