@@ -391,6 +391,8 @@ async function check({ options, output }: Call<CheckOptions>): Promise<void> {
     output.line(
       `${level === 'problem' ? output.style('red', 'problem') : output.style('yellow', 'note')}  ${about}: ${detail}`,
     );
+  if (differences.some(({ about }) => about === 'deployment'))
+    output.line('After `writ deployment renew`, `writ trust renew` takes the new id.');
   const open = Object.values(trust.persons).flatMap(({ keys }) => keys.filter(isOpen)).length;
   output.line(
     `${path} is a valid trust file with ${open} open keys. ${

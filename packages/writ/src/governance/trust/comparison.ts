@@ -294,8 +294,7 @@ function differencesOf(database: KnownTrust, trust: TrustDocument, at: Date): Di
     say(
       'problem',
       'deployment',
-      `The database is deployment ${deployment}; the file is for ${trust.deployment}. After ` +
-        `\`writ deployment renew\`, \`writ trust renew\` takes the new id.`,
+      `The database is deployment ${deployment}; the file is for ${trust.deployment}.`,
     );
   for (const { principal_id: name, ...person } of known.filter(mayDecide)) {
     const listed = personIn(trust, name);
