@@ -25,7 +25,7 @@ import type { Contracts } from './governance/contracts.js';
 import type { Deployment } from './governance/deployment.js';
 import type { Flags, FollowFlagsOptions } from './governance/flags.js';
 import type { Freezes } from './governance/freezes.js';
-import { Governance, type GovernedWork } from './governance/governance.js';
+import { Governance, type GovernedWork, onlyLooks } from './governance/governance.js';
 import type { Health } from './governance/health.js';
 import type { Incidents } from './governance/incidents.js';
 import type { Logins } from './governance/logins.js';
@@ -289,7 +289,6 @@ export class Writ {
       ...this.#host,
       key: this.#options.key,
       listening: this.#listening,
-      secrets: this.#secrets,
       types: this.#stepTypes,
       transact: async (use) => {
         if (!this.#pools) throw new WritError('connection_string_required');
@@ -656,7 +655,7 @@ export class Writ {
       asking && applier && governance
         ? this.#governance
             .handlers(asking, typeof governance === 'object' ? governance : [], trust)
-            .filter(({ job }) => !verifies || job.kind === 'governance.verify')
+            .filter(({ job }) => !verifies || onlyLooks(job.kind))
         : [];
     if (asking && applier && !trust)
       guarded(options.onError ?? printError)(new WritError('trust_missing'));

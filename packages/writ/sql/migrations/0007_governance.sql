@@ -327,6 +327,41 @@ comment on table writ_data.contract_verdict is
 comment on column writ_data.contract_verdict.trust is
   'Which keys it was compared with: the SHA-256 of the applier''s trust file, or: database.';
 
+create table writ_data.contract_read (
+  contract_id  uuid not null references writ_data.contract,
+  step_type    text not null,
+  job_id       uuid not null,
+  requested_by text not null,
+  requested_at timestamptz not null,
+  due_at       timestamptz not null,
+  primary key (contract_id, step_type)
+);
+create unique index contract_read_by_job on writ_data.contract_read (job_id);
+comment on table writ_data.contract_read is
+  'The last request to read the values outside the database that steps of one type change. job_id '
+  'is the queue job, which an applier with that step type takes; while it is open, nobody requests '
+  'another.';
+comment on column writ_data.contract_read.due_at is
+  'When the read may begin: governance.read.interval_ms after the one before it.';
+
+create table writ_data.contract_value (
+  contract_id uuid not null references writ_data.contract,
+  slot        text not null,
+  value       jsonb,
+  code        text,
+  detail      text,
+  job_id      uuid not null,
+  login       name not null,
+  read_at     timestamptz not null,
+  primary key (contract_id, slot),
+  constraint a_value_or_an_error check ((value is null) = (code is not null)),
+  constraint value_has_a_size check (octet_length(value::text) <= 65536),
+  constraint an_error_has_a_size check (length(code) <= 100 and length(detail) <= 1000)
+);
+comment on table writ_data.contract_value is
+  'What an applier read last at each place outside the database that a contract changes, or why it '
+  'could not. A value that is not there is JSON null. A newer read replaces the row.';
+
 create table writ_data.target_hold (
   tenant_id   text not null,
   target      text not null,
@@ -637,6 +672,8 @@ insert into writ_data.dot_config (key, value, minimum, maximum, whole, descripti
     'How long a governance job may take, beside its soaks, before GOVERNANCE_JOB_SLOW.'),
   ('governance.alert.audit_sec', '30', 0.1, 86400, false,
     'How long an audit may take before AUDIT_SLOW.'),
+  ('governance.read.interval_ms', '1000', 0, 3600000, true,
+    'The least time between two reads of the same values outside the database for a contract.'),
   ('governance.denials_per_minute', '10', 1, 1000, true,
     'How many denials of a principal have a receipt each in a minute; one receipt counts the '
     'rest.'),

@@ -286,9 +286,9 @@ export const governance = {
     retryable: false,
   },
   target_not_read: {
-    message: 'What stands at a target outside the database was not read.',
+    message: 'No applier has read a value outside the database that the contract changes.',
     remedy:
-      'Preview and activate with the definition of the step type at hand (`writ.contracts.use`): it knows how to read the target.',
+      'Start a worker with the step types (`writ.work`), and ask it to read again: `writ.contracts.read(id)`. The detail names each value and why it was not read.',
     status: 400,
     retryable: false,
   },

@@ -7,8 +7,6 @@ import { refusalIn } from '../errors/index.js';
 
 export interface Activation {
   readonly contract: string;
-  /** What stands at targets outside the database. */
-  readonly read: Readonly<Record<string, unknown>>;
   readonly break_glass?: string | undefined;
   /** Theirs who break the glass: what they signed, and how. */
   readonly document?: string | undefined;

@@ -43,6 +43,18 @@ export const waitersForVerdicts = (db: Queryable, signal?: AbortSignal): Waiters
     signal,
   );
 
+/** Those of $1, queue jobs of reads (contract_read), that no applier has to answer any more. */
+export const waitersForReads = (db: Queryable, signal?: AbortSignal): Waiters =>
+  new Waiters(
+    db,
+    `select u.id, 'ended' as status from unnest($1::text[]) u(id)
+     where not exists (
+       select from writ.contract_read r where r.job_id = u.id::uuid and r.open
+     )`,
+    'contract_not_found',
+    signal,
+  );
+
 /** A governance job in a list: fields of the view `governance_jobs`, and the contract's title. */
 export interface ListedChange {
   readonly job_id: string;

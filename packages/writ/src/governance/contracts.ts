@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { look } from '../database/acting.js';
 import { databaseTime } from '../database/clock.js';
 import { type AnyConnection, transactionOf } from '../database/connection.js';
-import { gate, readJson, readRows } from '../database/gate.js';
+import { gate, readJson } from '../database/gate.js';
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
 import type { Waiters } from '../database/waiters.js';
@@ -14,7 +14,6 @@ import type { GovernanceJobState } from '../machines/governance-job.js';
 import { type Duration, milliseconds, seconds } from '../queue/duration.js';
 import type { JobKind } from '../queue/job.js';
 import { refuseSecrets } from '../secrets/redaction.js';
-import type { Secrets } from '../secrets/secrets.js';
 import type { Activate } from './activations.js';
 import {
   type As,
@@ -39,10 +38,10 @@ import {
   type ChangeStep,
   filled,
   inputInScope,
+  isOutside,
   named,
   nameOf,
   putBy,
-  readBy,
   type StepType,
   stepsOf,
 } from './steps.js';
@@ -134,12 +133,31 @@ export interface PreviewedStep {
   readonly undo?: { readonly restore: unknown };
 }
 
+/** A place outside the database that a contract changes, and its last read by an applier. */
+export interface OutsideRead {
+  readonly slot: string;
+  readonly step_type: string;
+  /** By the database's clock; null while no applier has read it. */
+  readonly read_at: string | null;
+  /** Why it could not be read; null if it was. */
+  readonly code: string | null;
+  readonly detail: string | null;
+  /** The queue job that reads it, as requested last; null if nobody has asked. */
+  readonly job_id: string | null;
+  readonly requested_at: string | null;
+  readonly due_at: string | null;
+  /** No applier has answered the request yet. */
+  readonly open: boolean;
+  /** A worker with the step type runs. */
+  readonly applier: boolean;
+}
+
 export interface Preview {
   readonly contract_id: string;
   readonly status: ContractState;
   /**
    * What an approval signs, and all that it signs. Its `not_after` is null until the contract is
-   * eligible.
+   * eligible and an applier has read what stands outside the database.
    */
   readonly document: SignedDocument;
   readonly title: string;
@@ -155,6 +173,16 @@ export interface Preview {
   readonly approved_by: readonly string[];
   /** Whose signature of this document no applier has verified yet. */
   readonly unverified: readonly string[];
+  /** When an applier has read each value outside the database. */
+  readonly outside: readonly OutsideRead[];
+}
+
+export interface PreviewOptions extends As {
+  /**
+   * How long to wait for appliers that have not read the values outside yet; ten seconds unless
+   * given. Nobody waits for a step type that no running worker has.
+   */
+  readonly timeoutMs?: number;
 }
 
 export interface Reviewed {
@@ -312,10 +340,10 @@ export interface ContractsHost extends JobsHost {
   readonly activate: Activate;
   /** Who waits until an applier has looked at a signature, by contract/review. */
   readonly verdicts: Waiters;
+  /** Who waits until an applier has read what stands outside, by the queue job of the read. */
+  readonly reads: Waiters;
   /** Documents that were previewed here and may be signed next, by contract and hash. */
   readonly seen: Map<string, SignedDocument>;
-  /** For those step types that need one to read what stands outside. */
-  readonly secrets: Secrets;
 }
 
 export interface Signed {
@@ -327,20 +355,21 @@ export interface Signed {
 
 /**
  * The steps of a document with what each finds and leaves, as far as the document says. A template
- * is signed for ranges of values, so nobody knows yet what its steps find.
+ * is signed for ranges of values, so nobody knows yet what its steps find; and no applier may have
+ * read a place outside the database yet.
  */
-function previewed({ steps, pre_state, template }: SignedDocument): PreviewedStep[] {
+function previewed({ steps, pre_state }: SignedDocument): PreviewedStep[] {
   const stands = new Map(Object.entries(pre_state));
   return steps.map((step, n) => {
     const shown = { step_no: n + 1, ...step };
     const slot = slotOf(step);
     if (slot === undefined) return shown;
     const after = putBy(step);
-    if (template !== null && !stands.has(slot)) {
+    if (!stands.has(slot)) {
       stands.set(slot, after);
       return { ...shown, slot, after };
     }
-    const before = stands.get(slot) ?? null;
+    const before = stands.get(slot);
     stands.set(slot, after);
     return { ...shown, slot, before, after, undo: { restore: before } };
   });
@@ -367,20 +396,62 @@ export class Contract {
   }
 
   /**
-   * What it would change, step by step, with the undo of each, as things stand now: all of it comes
-   * from the document that an approval signs.
+   * What it would change, step by step, with the undo of each: all of it comes from the document
+   * that an approval signs. Values outside the database are as an applier has read them last.
    */
-  async preview(options: As = {}): Promise<Preview> {
-    const { status, document, approvals_needed, approvals, unverified } = await look<{
+  async preview({ timeoutMs = 10_000, ...options }: PreviewOptions = {}): Promise<Preview> {
+    const preview = await this.#look(options);
+    const waits = preview.outside.filter((place) => !isRead(place) && place.open && place.applier);
+    if (waits.length === 0) return preview;
+    await this.#answered(waits, timeoutMs);
+    return this.#look(options);
+  }
+
+  /**
+   * Asks appliers to read the values outside the database again, waits until they have, and returns
+   * the preview.
+   */
+  async read({ timeoutMs = 10_000, ...options }: PreviewOptions & In = {}): Promise<Preview> {
+    await this.#readAgain(timeoutMs, options);
+    return this.#look(options);
+  }
+
+  /** Answers whether appliers have read what stands outside, in time. */
+  async #readAgain(timeoutMs: number, options: In): Promise<boolean> {
+    const { outside } = await actAs<{ outside: readonly OutsideRead[] }>(
+      this.#host,
+      'fn_contract_read_request($1, $2::text::uuid)',
+      [this.id],
+      options,
+    );
+    const served = outside.filter(({ applier }) => applier);
+    return (await this.#answered(served, timeoutMs)) && served.length === outside.length;
+  }
+
+  async #answered(places: readonly OutsideRead[], timeoutMs: number): Promise<boolean> {
+    const jobs = new Set(places.flatMap(({ job_id }) => job_id ?? []));
+    const ends = await Promise.allSettled(
+      [...jobs].map((job) => this.#host.reads.ended(job, timeoutMs)),
+    );
+    for (const end of ends) {
+      if (end.status === 'fulfilled') continue;
+      const { reason } = end;
+      if (!(reason instanceof WritError) || reason.code !== 'run_not_finished') throw reason;
+    }
+    return ends.every(({ status }) => status === 'fulfilled');
+  }
+
+  async #look(options: As): Promise<Preview> {
+    const { status, document, approvals_needed, approvals, unverified, outside } = await look<{
       status: ContractState;
       document: SignedDocument;
       approvals_needed: number;
       approvals: string[];
       unverified: string[];
-    }>(this.#host, 'fn_contract_preview($1, $2::text::uuid, $3::text::jsonb)', [
+      outside: OutsideRead[];
+    }>(this.#host, 'fn_contract_preview($1, $2::text::uuid)', [
       credentialOf(this.#host, options),
       this.id,
-      JSON.stringify(await this.#read()),
     ]);
     if (document.contract !== this.id)
       throw new WritRefusal('approval_void', `the preview is of contract ${document.contract}`);
@@ -398,6 +469,7 @@ export class Contract {
       approvals_needed,
       approved_by: approvals,
       unverified,
+      outside,
     };
   }
 
@@ -419,11 +491,12 @@ export class Contract {
       'signed' in options
         ? options.signed
         : await this.#sign(await this.#shown(options.hash, options), options);
-    const read = this.#host.types.size > 0 ? await this.#read() : {};
-    const { review_no, applier, ...answer } = await this.#review('APPROVE', options, undefined, {
-      ...signed,
-      read,
-    });
+    const { review_no, applier, ...answer } = await this.#review(
+      'APPROVE',
+      options,
+      undefined,
+      signed,
+    );
     if (!applier) return { ...answer, unverified: 'no_applier' };
     try {
       await this.#host.verdicts.ended(`${this.id}/${review_no}`, timeoutMs);
@@ -490,11 +563,8 @@ export class Contract {
             ...(signed ??
               (await this.#sign(await this.#glass(breakGlass, hash, options), options))),
           };
-    // Who knows no types of its own has nothing to read; if that was needed, the gate refuses it.
-    const read = this.#host.types.size > 0 ? await this.#read() : {};
     const jobId = await this.#host.activate(credentialOf(this.#host, options), {
       contract: this.id,
-      read,
       ...broken,
     });
     return this.#host.changes.handle(jobId);
@@ -508,33 +578,38 @@ export class Contract {
     params: Readonly<Record<string, unknown>>,
     options: InstanceOptions = {},
   ): Promise<GovernanceJob> {
-    return (await this.instance(params))(options);
+    return (await this.instance(params, options.as === undefined ? {} : { as: options.as }))(
+      options,
+    );
   }
 
   /**
-   * As `instantiate`, in two parts: everything is read now, and the instance is activated when what
-   * is answered here is called, in a transaction of yours if you like.
+   * As `instantiate`, in two parts: an applier reads what stands outside now, and the instance is
+   * activated when what is answered here is called, in a transaction of yours if you like.
    */
   async instance(
     params: Readonly<Record<string, unknown>>,
-    { tenant }: { readonly tenant?: string | undefined } = {},
+    { tenant, as }: { readonly tenant?: string | undefined } & As = {},
   ): Promise<(options?: InstanceOptions) => Promise<GovernanceJob>> {
     const { steps, affected_capabilities: scope, tenant_id } = await this.get();
     if (tenant !== undefined && tenant_id !== tenant)
       throw new WritRefusal('contract_not_found', this.id);
     const content = canonicalize({ scope, steps: steps.map((step) => filled(step, params)) });
     refuseSecrets(content, 'a contract');
-    const read = JSON.stringify(await this.#read());
+    if (steps.some(isOutside) && !(await this.#readAgain(readMs, as === undefined ? {} : { as })))
+      throw new WritRefusal(
+        'target_not_read',
+        `template ${this.id}: no worker with its step types has answered`,
+      );
     return async (options = {}) => {
       const { job_id } = await gate<{ job_id: string }>(
         options.db ? transactionOf(options.db) : this.#host.db,
-        'fn_template_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5::text::jsonb, $6::text::uuid)',
+        'fn_template_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5::text::uuid)',
         [
           credentialOf(this.#host, options),
           this.id,
           JSON.stringify(params),
           content,
-          read,
           options.id ?? uuidv7(),
         ],
       );
@@ -628,10 +703,8 @@ export class Contract {
     action: string,
     options: In,
     reason?: string,
-    signed?: Signed & { readonly read: object },
-  ): Promise<
-    Reviewed & { readonly review_no?: number | undefined; readonly applier?: boolean | undefined }
-  > {
+    signed?: Signed,
+  ): Promise<Reviewed & { readonly review_no?: number; readonly applier?: boolean }> {
     refuseSecrets(reason, 'the reason');
     const { status, status_reason, approvals, approvals_needed, review_no, applier } = await actAs<{
       status: ContractState;
@@ -642,7 +715,7 @@ export class Contract {
       applier?: boolean;
     }>(
       this.#host,
-      'fn_contract_review($1, $2::text::uuid, $3, $4, $5, $6, $7, $8::text::jsonb)',
+      'fn_contract_review($1, $2::text::uuid, $3, $4, $5, $6, $7)',
       [
         this.id,
         action,
@@ -650,8 +723,6 @@ export class Contract {
         signed?.document ?? null,
         signed?.signature ?? null,
         signed?.scheme ?? null,
-        // The gate compares what stands outside with what was signed.
-        JSON.stringify(signed?.read ?? {}),
       ],
       options,
       [this.id, action, reason ?? null, signed && documentHash(signed.document)],
@@ -697,32 +768,6 @@ export class Contract {
       approvals_needed: row.needed,
       ...(row.status_reason !== null && { status_reason: row.status_reason }),
     };
-  }
-
-  /** What stands at targets outside the database, by those who know how to read it. */
-  async #read(): Promise<Record<string, unknown>> {
-    const [row] = await readRows(
-      this.#host.db,
-      'select tenant_id, steps::text as steps from writ.system_contracts where contract_id = $1',
-      [this.id],
-    );
-    if (!row) throw new WritRefusal('contract_not_found', this.id);
-    const tenant = String(row.tenant_id);
-    const secret = async (name: string) =>
-      (
-        await this.#host.secrets.resolve([name], { tenantId: tenant, environmentId: 'default' })
-      ).get(name) as string;
-    const read: Record<string, unknown> = {};
-    for (const step of JSON.parse(String(row.steps)) as ChangeStep[]) {
-      const type = this.#host.types.get(step.step_type) as StepType<unknown> | undefined;
-      if (!type || step.target in read) continue;
-      read[step.target] = await readBy(type, step, {
-        tenant,
-        signal: AbortSignal.timeout(30_000),
-        secret,
-      });
-    }
-    return read;
   }
 }
 
@@ -852,8 +897,8 @@ export class Contracts {
   }
 
   /**
-   * Makes step types of your own known to this connection, for proposals, previews and activations.
-   * A worker that executes them has them as handlers.
+   * Makes step types of your own known to this connection, which checks proposals with them and
+   * gives them to its workers of governance.
    */
   use(...types: readonly AnyStepType[]): void {
     for (const type of types) this.#host.types.set(type.type, type);
@@ -950,8 +995,13 @@ export class Contracts {
     return this.propose({ ...proposal, parent: this.handle(id).id }, options);
   }
 
-  async preview(id: string, options: As = {}): Promise<Preview> {
+  async preview(id: string, options: PreviewOptions = {}): Promise<Preview> {
     return this.handle(id).preview(options);
+  }
+
+  /** Asks an applier to read the values outside the database again; answers the preview. */
+  async read(id: string, options: PreviewOptions & In = {}): Promise<Preview> {
+    return this.handle(id).read(options);
   }
 
   async approve(id: string, options: ApproveOptions): Promise<Reviewed> {
@@ -1006,6 +1056,12 @@ export class Contracts {
     return new Contract(this.#host, id);
   }
 }
+
+/** Whether the value of a place is known. */
+const isRead = ({ read_at, code }: OutsideRead): boolean => read_at !== null && code === null;
+
+/** How long an instance waits for an applier that reads what stands outside. */
+const readMs = 30_000;
 
 const isOpen = `c.status not in ('COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED')`;
 

@@ -3,12 +3,17 @@ import type pg from 'pg';
 import { gate, readRows } from '../database/gate.js';
 import { isConnectionLoss } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
-import type { Secrets } from '../secrets/secrets.js';
 import { activations } from './activations.js';
 import type { Actor } from './actor.js';
 import { Audits } from './audits.js';
 import { Capabilities } from './capabilities.js';
-import { Changes, type JobsHost, waitersForJobs, waitersForVerdicts } from './changes.js';
+import {
+  Changes,
+  type JobsHost,
+  waitersForJobs,
+  waitersForReads,
+  waitersForVerdicts,
+} from './changes.js';
 import { Configuration } from './configuration.js';
 import { Contracts, type ContractsHost } from './contracts.js';
 import { Deployment } from './deployment.js';
@@ -32,7 +37,8 @@ export interface GovernedWork {
   /**
    * It also verifies approvals, executes approved changes, audits them and asks probes; with step
    * types of your own, or with `true` for those that are built in. With `verify` it verifies
-   * approvals, and nothing else.
+   * approvals, reads what stands outside with the step types that its connection knows
+   * (`contracts.use`), and does nothing else.
    */
   readonly governance?: true | 'verify' | readonly AnyStepType[];
   /** How it asks probes. */
@@ -44,6 +50,10 @@ export interface GovernedWork {
    */
   readonly trust?: string;
 }
+
+/** Whether jobs of a kind only look: a worker that verifies takes these, and no others. */
+export const onlyLooks = (kind: string): boolean =>
+  kind === 'governance.verify' || kind.startsWith('governance.read.');
 
 export class Governance {
   readonly contracts: Contracts;
@@ -74,7 +84,6 @@ export class Governance {
     readonly register: (job: JobKind<never, unknown>) => Promise<void>;
     /** For LISTEN, past any pooler. */
     readonly listening: string | undefined;
-    readonly secrets: Secrets;
     readonly types: Map<string, AnyStepType>;
   }) {
     const { db, signal } = host;
@@ -91,6 +100,7 @@ export class Governance {
       changes: this.changes,
       activate: activations(db),
       verdicts: waitersForVerdicts(db, signal),
+      reads: waitersForReads(db, signal),
       seen: new Map(),
     };
     this.contracts = new Contracts(this.#host);
@@ -127,6 +137,7 @@ export class Governance {
         onMoved: (jobId) => this.#moved(jobId),
         onVerified: (contract, reviews) =>
           this.#host.verdicts.hear(reviews.map((no) => `${contract}/${no}`)),
+        onRead: (jobId) => this.#host.reads.hear([jobId]),
       },
       [...this.#host.types.values()],
     );
@@ -186,6 +197,7 @@ export class Governance {
   async close(): Promise<void> {
     this.#host.waiters.close();
     this.#host.verdicts.close();
+    this.#host.reads.close();
     await Promise.all([
       ...[...this.#flags].map((flags) => flags.stop()),
       ...[...this.#probers].map((prober) => prober.idle()),

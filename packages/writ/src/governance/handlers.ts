@@ -28,6 +28,7 @@ import {
   type Waiting,
 } from './approvals.js';
 import { slotOf } from './document.js';
+import { readOutside } from './outside.js';
 import type { Prober } from './prober.js';
 import {
   type AnyStepType,
@@ -51,6 +52,8 @@ export interface GovernanceHost {
   readonly onMoved: (jobId: string) => void;
   /** Signatures of a contract were looked at. */
   readonly onVerified: (contractId: string, reviewNos: readonly number[]) => void;
+  /** What stands outside was read, by the queue job that asked for it. */
+  readonly onRead: (jobId: string) => void;
 }
 
 interface Item {
@@ -90,7 +93,7 @@ type StepContext = JobContext<GovernedInput> & Pick<WorkItem, 'commitWith' | 'da
 /** A queue job about a governance job. */
 type AboutJob = JobContext<{ readonly job: string }> & Pick<WorkItem, 'commitWith'>;
 
-/** A queue job about the signatures of a contract. */
+/** A queue job about a contract: its signatures, or what stands outside. */
 type AboutContract = JobContext<{ readonly contract: string }> &
   Pick<WorkItem, 'commitWith' | 'databaseTime'>;
 
@@ -387,6 +390,10 @@ export function governanceHandlers(
           ),
         ]
       : []),
+    ...[...byType.values()].map((type) =>
+      kind(`read.${type.type}`).handle(((context: AboutContract) =>
+        readOutside(host, type, context)) as never),
+    ),
     kind('audit').handle(audit as never),
     kind('ended', { attempts: 100 }).handle(ended as never),
   ];

@@ -201,6 +201,10 @@ export const inDatabase = [
   'signal_record',
 ];
 
+/** Whether a step is of a user's type, and so changes something outside the database. */
+export const isOutside = ({ step_type }: ChangeStep): boolean =>
+  !inDatabase.includes(step_type) && step_type !== 'soak';
+
 /** The kind of the jobs of the queue that do steps of a type. */
 export const kindOf = (type: string) => `governance.${inDatabase.includes(type) ? 'change' : type}`;
 

@@ -110,7 +110,7 @@ test.each([
     apply: async () => undefined,
     revert: async () => undefined,
   });
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   const contract = await s.propose({ scope: ['flag:a'], steps: [flag('a')] });
   await expect(contract.preview({ as: s.keys.ada })).rejects.toMatchObject({
     code: 'invalid_text',

@@ -17,7 +17,7 @@ const before = { checkout: 'DISABLED', search: 'LAUNCHED', 'limits#max': 100 };
  */
 async function conflicted(meddle: string) {
   const { flag, trouble } = outside({});
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   await s.work([flag]);
   trouble.apply = () => {
     throw new Error('no');
@@ -109,7 +109,7 @@ test('every failed try belongs to the one incident of its job, and none follows 
 
 test('a value of another hand outside the database stays, and the steps after it are undone', async () => {
   const { flag, trouble, values } = outside({ a: 5 });
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   await s.work([flag]);
   trouble.apply = (key) => {
     if (key !== 'b') return;

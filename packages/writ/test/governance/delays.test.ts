@@ -95,7 +95,7 @@ test('an audit that takes longer than half a minute is alerted, until it is done
     apply: async () => undefined,
     revert: async () => undefined,
   });
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   await s.work([flag]);
   const contract = await s.approved({ scope: ['flag:a'], steps: [flag(1)] });
   const job = await contract.activate({ as: s.keys.service });

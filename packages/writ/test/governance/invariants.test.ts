@@ -97,7 +97,7 @@ describe('governance jobs', () => {
     trouble.apply = (key) => {
       if (key === 'b') throw new Error('no such flag');
     };
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await s.work([flag]);
     const done = await s.done({
       scope: ['checkout', 'limits', 'flag:a', 'flag:b'],

@@ -23,7 +23,7 @@ describe('another hand', () => {
 
   test('between two steps: the job fails, and what it did itself is undone', async () => {
     const { flag, trouble } = outside({});
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await s.work([flag]);
     trouble.apply = () =>
       void s
@@ -51,7 +51,7 @@ describe('another hand', () => {
 
   test('after a step: a rollback does not overwrite it, opens an incident, and keeps its hold until that is resolved', async () => {
     const { flag, trouble } = outside({});
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await s.work([flag]);
     trouble.apply = () => {
       throw new Error('no');
@@ -103,7 +103,7 @@ describe('a rollback that a person has tried again', () => {
     trouble.revert = (key) => {
       if (key === 'a') throw new Error('not now');
     };
-    s.writ.contracts.use(flag as never);
+    await s.use(flag as never);
     await s.work([flag as never]);
     const { job, end } = await s.done({
       scope: ['limits', 'flag:a', 'flag:b', 'flag:c'],
@@ -255,7 +255,7 @@ describe('steering', () => {
         if (!mended) throw new Error('not yet');
       };
     });
-    s.writ.contracts.use(flag as never);
+    await s.use(flag as never);
     await s.work([flag as never]);
     const contract = await s.approved({
       scope: ['flag:a'],
@@ -370,7 +370,7 @@ describe('watching', () => {
 describe('a type of your own', () => {
   test('is read, done, read again and audited like everything else; drift is seen', async () => {
     const { flag, calls, values } = outside({ a: 5 });
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await s.work([flag]);
     const contract = await s.approved({
       scope: ['flag:a'],
@@ -402,7 +402,7 @@ describe('a type of your own', () => {
 
   test('a step that began and whose end nobody knows is undone, too', async () => {
     const { flag, calls, trouble, values } = outside({ a: 5 });
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await s.work([flag]);
     trouble.apply = (key) => {
       values[key] = 77; // it was done, and the answer was lost

@@ -5,7 +5,7 @@ import type { Contract } from '../../src/governance/contracts.js';
 import { configure, enable } from '../../src/governance/steps.js';
 import type { AnyStepType, ChangeStep, Proposal, Worker, Writ } from '../../src/index.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
-import { verifying } from './verifying.js';
+import { reading, verifying } from './verifying.js';
 
 export interface Scene {
   readonly db: TestDatabase;
@@ -13,6 +13,8 @@ export interface Scene {
   /** Keys by name. */
   readonly keys: Record<'ops' | 'ada' | 'bob' | 'agent' | 'service', string>;
   work(types?: readonly AnyStepType[]): Promise<Worker>;
+  /** Step types for proposals, and an applier that reads with them for previews. */
+  use(...types: readonly AnyStepType[]): Promise<void>;
   propose(proposal?: Partial<Proposal>, as?: string): Promise<Contract>;
   /** Proposed by the agent, approved by ada, and by bob where two are asked for. */
   approved(proposal?: Partial<Proposal>): Promise<Contract>;
@@ -98,6 +100,10 @@ export function scene(): Scene {
     },
     work: (types) =>
       writ.work([], { governance: types ?? true, probes: { allowPrivate: true }, concurrency: 10 }),
+    use: async (...types) => {
+      writ.contracts.use(...types);
+      await reading(writ);
+    },
     propose,
     approve,
     approved,

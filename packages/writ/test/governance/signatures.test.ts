@@ -79,7 +79,7 @@ describe('a forged approval', () => {
       apply: async () => calls.push('apply'),
       revert: async () => calls.push('revert'),
     });
-    s.writ.contracts.use(note);
+    await s.use(note);
     for (const step of [note(2), soak('10ms')]) {
       const contract = await s.approved({
         scope: ['note:a', 'checkout'],
@@ -110,7 +110,7 @@ test('what a worker is told to do is what was signed, and not what somebody has 
     apply: async (value) => void applied.push(value),
     revert: async () => undefined,
   });
-  s.writ.contracts.use(note);
+  await s.use(note);
   const contract = await s.approved({ scope: ['note:a'], steps: [note(2)] });
   const job = await contract.activate({ as: s.keys.service });
   await tamper(

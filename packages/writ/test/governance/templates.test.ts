@@ -114,7 +114,7 @@ describe('a template', () => {
       apply: async (input) => void set.push(input),
       revert: async () => undefined,
     });
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await s.work([flag]);
     const template = {
       params: { n: { min: 1, max: 9 } },

@@ -168,7 +168,7 @@ describe('a clock that jumps', () => {
       apply: async () => undefined,
       revert: async () => undefined,
     });
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await s.work([flag]);
     const contract = await s.approved({ scope: ['flag:a'], steps: [flag(1)] });
     const job = await contract.activate({ as: s.keys.service });
@@ -292,7 +292,7 @@ describe('health in a job', () => {
       },
       revert: async () => undefined,
     });
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await s.writ.capabilities.put([{ capability_name: 'flag:a' }], { as: s.keys.ops });
     const config = { url: await probe(() => 200) };
     await s.writ.probes.put(

@@ -115,7 +115,7 @@ test('contracts that are activated at the same time: each gets its job, or its o
 test('an activation whose answer was lost is made again, and there is one job', async () => {
   const contract = await s.approved();
   const items = JSON.stringify([
-    { contract: contract.id, job: '01890000-0000-7000-8000-000000000001', read: {} },
+    { contract: contract.id, job: '01890000-0000-7000-8000-000000000001' },
   ]);
   const { credential } = principal(s.keys.service);
   const call = () =>
@@ -142,7 +142,7 @@ test('many jobs at once: each is audited by itself, and one that fails takes nob
     revert: async () => undefined,
     retry: { attempts: 2, base: '5ms', cap: '10ms' },
   });
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   const jobs: GovernanceJob[] = [];
   for (const key of ['a', 'b', 'c', 'd']) {
     const contract = await s.approved({
@@ -182,7 +182,7 @@ test('who cannot read what is outside activates nothing, and voids nothing', asy
     apply: async () => undefined,
     revert: async () => undefined,
   });
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   const contract = await s.approved({ title: 'Flag', scope: ['flag:a'], steps: [flag('a')] });
   const stranger = await s.db.connect();
   expect(

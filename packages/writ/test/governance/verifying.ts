@@ -11,10 +11,13 @@ interface Working {
 
 const begun = new WeakMap<Working, Promise<unknown>>();
 
+/** Starts one for a connection, which reads with the step types that this knows by now, too. */
+export const reading = (writ: Working): Promise<unknown> =>
+  writ.work([], { governance: 'verify', trust: 'database', poll: '200ms' });
+
 /** Starts it for a connection, unless that has one; it ends with the connection. */
 export function verifying(writ: Working): Promise<unknown> {
-  const known =
-    begun.get(writ) ?? writ.work([], { governance: 'verify', trust: 'database', poll: '200ms' });
+  const known = begun.get(writ) ?? reading(writ);
   begun.set(writ, known);
   return known;
 }

@@ -90,8 +90,8 @@ test('a signature lands on the contract that its owner saw, though the preview w
   });
   // It shows the harmless contract, and answers the hash of the other one.
   const { hash } = await other.preview({ as: s.keys.ada });
-  await s.sql(`alter function writ.fn_contract_preview(text, uuid, jsonb) rename to fn_honest;
-    create function writ.fn_contract_preview(p_key text, p_id uuid, p_read jsonb default '{}') returns jsonb language sql security definer as $$
+  await s.sql(`alter function writ.fn_contract_preview(text, uuid) rename to fn_honest;
+    create function writ.fn_contract_preview(p_key text, p_id uuid) returns jsonb language sql security definer as $$
       select writ.fn_honest(p_key, p_id, p_read) || '{"hash": "${hash}"}' $$`);
   await verifying(s.writ);
   const shown = await seen.preview({ as: s.keys.ada });
@@ -107,8 +107,8 @@ test('a signature lands on the contract that its owner saw, though the preview w
 
 test('a preview of another contract than the one that was asked for is refused', async () => {
   const [one, other] = [await s.propose(), await s.propose({ title: 'Another' })];
-  await s.sql(`alter function writ.fn_contract_preview(text, uuid, jsonb) rename to fn_honest;
-    create function writ.fn_contract_preview(p_key text, p_id uuid, p_read jsonb default '{}') returns jsonb language sql security definer as $$
+  await s.sql(`alter function writ.fn_contract_preview(text, uuid) rename to fn_honest;
+    create function writ.fn_contract_preview(p_key text, p_id uuid) returns jsonb language sql security definer as $$
       select writ.fn_honest(p_key, '${other.id}', p_read) $$`);
   expect(await codeOf(one.preview({ as: s.keys.ada }))).toBe('approval_void');
 });
@@ -201,8 +201,8 @@ describe('a preview hides nothing that is signed', () => {
       ],
       pre_state: { [mark()]: { [mark()]: mark() } },
     };
-    await s.sql(`alter function writ.fn_contract_preview(text, uuid, jsonb) rename to fn_honest;
-      create function writ.fn_contract_preview(p_key text, p_id uuid, p_read jsonb default '{}') returns jsonb language sql security definer as $$
+    await s.sql(`alter function writ.fn_contract_preview(text, uuid) rename to fn_honest;
+      create function writ.fn_contract_preview(p_key text, p_id uuid) returns jsonb language sql security definer as $$
         select writ.fn_honest(p_key, p_id, p_read) || jsonb_build_object('document', '${JSON.stringify(lie)}'::jsonb) $$`);
     const text = shows(await previewOf(contract, { as: s.keys.ada }));
     const all = Array.from({ length: marks }, (_, n) => `mark${1_000 + n}`);
@@ -516,7 +516,7 @@ describe('an applier with a trust file', () => {
 
 test('a rollback that somebody planted restores no value that was not signed', async () => {
   const { flag, calls, trouble, values } = outside({ a: 1 });
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   trouble.apply = (key) => {
     if (key === 'b') throw new Error('it is stuck');
   };
@@ -543,7 +543,7 @@ test('a step that was signed for one type is not done by another type with the s
     apply: async ({ key }) => void removed.push(key),
     revert: async (_, { key }) => void removed.push(key),
   });
-  s.writ.contracts.use(flag, remove);
+  await s.use(flag, remove);
   const contract = await s.approved({
     scope: ['flag:a'],
     steps: [flag({ key: 'a', percent: 50 })],

@@ -54,7 +54,7 @@ async function copy(): Promise<{
 
 test('a renewed copy voids approvals and ends open jobs, and touches nothing', async () => {
   const { flag, values } = outside({ a: 1 });
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   const worker = await s.work([flag]);
   const open = await s.approved({
     scope: ['flag:a', 'checkout'],

@@ -167,7 +167,7 @@ test('a step can neither supersede a BLOCKED signal nor record a CLEAN one', asy
 
 test('fn_changes_apply refuses a queue job that is not a step of a change', async () => {
   const { flag } = outside({});
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   const applier = await enter(['writ_applier', 'writ_worker', 'writ_producer']);
   await applier.call('fn_job_kind_register', { kind: 'chore', definition: '{}', actor: 'x' });
   await s.writ.enqueue((await import('../../src/index.js')).defineJob('chore'), undefined as never);

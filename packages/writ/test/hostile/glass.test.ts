@@ -95,7 +95,6 @@ test('a signature for more than 15 minutes, or for an earlier time, breaks no gl
     const signature = principal(s.keys.ops).sign(documentHash(bytes));
     const item = {
       contract: contract.id,
-      read: {},
       break_glass: breakGlass,
       document: bytes,
       signature,
@@ -117,7 +116,6 @@ test('an approval is no signature for a broken glass', async () => {
   const signature = principal(s.keys.ops).sign(documentHash(bytes));
   const item = {
     contract: contract.id,
-    read: {},
     break_glass: breakGlass,
     document: bytes,
     signature,

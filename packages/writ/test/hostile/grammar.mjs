@@ -237,7 +237,12 @@ export const byGate = {
     p_job_kind: `${prefix}.follow`,
     p_options: { subject_kind: kind },
   }),
-  fn_contract_preview: () => ({ p_read: {} }),
+  fn_contract_read_done: (a) => ({
+    p_job_id: a.known.held?.jobs[0]?.id ?? uuid7(a.random),
+    p_lease_token: a.known.held?.token,
+    p_values: [{ slot: 'flag:a', value: a.random.between(1, 100) }],
+  }),
+  fn_contract_read_request: (a) => ({ p_contract_id: a.known.own('eligible') }),
   fn_contract_propose: (a) => ({
     p_key: keyOf(a, a.random.pick(['agent', 'ops'])),
     p_content: a.random.next() < 0.1 ? canonicalize(templateOn(scope)) : content(a),
@@ -270,7 +275,7 @@ export const byGate = {
     };
   },
   fn_contracts_activate: (a) => ({
-    p_items: [{ contract: a.known.own('approved'), job: uuid7(a.random), read: {} }],
+    p_items: [{ contract: a.known.own('approved'), job: uuid7(a.random) }],
   }),
   fn_destination_put: () => ({
     p_bus: 'webhook',

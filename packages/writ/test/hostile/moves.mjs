@@ -153,7 +153,7 @@ async function craftedProposal(a) {
     p_signature: signature,
   });
   await a.act('fn_contracts_activate', {
-    p_items: [{ contract: id, job: uuid7(a.random), read: {} }],
+    p_items: [{ contract: id, job: uuid7(a.random) }],
   });
 }
 

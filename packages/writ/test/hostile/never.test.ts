@@ -224,7 +224,7 @@ describe('writ_applier', () => {
     const answer = await applier.call('fn_contracts_activate', {
       key: principal(String(keys.deployer)).credential,
       items: JSON.stringify([
-        { contract: contract.id, job: '01900000-0000-7000-8000-000000000003', read: {} },
+        { contract: contract.id, job: '01900000-0000-7000-8000-000000000003' },
       ]),
     });
     expect(JSON.stringify(answer)).toMatch(/"refused": ?true/);
@@ -241,7 +241,6 @@ describe('writ_applier', () => {
           job: '01900000-0000-7000-8000-000000000004',
           token: '01900000-0000-7000-8000-000000000005',
           evidence: {},
-          read: {},
         },
       ]),
       actor: 'mallory',
@@ -340,7 +339,7 @@ describe('writ_server', () => {
     const activated = await server.call('fn_contracts_activate', {
       key: 'agent',
       items: JSON.stringify([
-        { contract: contract.id, job: '01900000-0000-7000-8000-000000000008', read: {} },
+        { contract: contract.id, job: '01900000-0000-7000-8000-000000000008' },
       ]),
     });
     expect(JSON.stringify(activated)).toMatch(/"refused": ?true/);

@@ -25,14 +25,16 @@ const propose = async (scope: string[], steps: object[]) =>
 describe('a step whose type touches another target than it says', () => {
   test('is refused where its type is known, when it is proposed and when it is shown', async () => {
     const { flag, values } = outside({ 'kill-switch': 1 });
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await (await s.work([flag])).stop();
     expect(
       await codeOf(s.propose({ scope: ['flag:harmless'], steps: [disguised], risk: 'low' })),
     ).toBe('scope_violation');
     const { contract_id } = await propose(['flag:harmless'], [disguised]);
     const contract = s.writ.contracts.handle(String(contract_id));
-    expect(await codeOf(contract.preview({ as: s.keys.ada }))).toBe('scope_violation');
+    const { hash, outside: reads } = await contract.preview({ as: s.keys.ada });
+    expect(reads).toMatchObject([{ slot: 'flag:harmless', code: 'scope_violation' }]);
+    expect(hash).toBe('');
     expect(values).toEqual({ 'kill-switch': 1 });
   });
 
@@ -49,7 +51,7 @@ describe('a step whose type touches another target than it says', () => {
 
   test('is not applied by an honest applier, even if persons approved it', async () => {
     const { flag, honest, values } = liar();
-    s.writ.contracts.use(flag); // of a program that shows something else
+    await s.use(flag); // of a program that shows something else
     await (await s.work([flag])).stop();
     const contract = await s.approved({
       scope: ['flag:harmless'],
@@ -79,7 +81,7 @@ describe('a step whose type touches another target than it says', () => {
         return value;
       },
     });
-    s.writ.contracts.use(caught);
+    await s.use(caught);
     await s.work([caught]);
     const contract = await s.approved({
       scope: ['flag:harmless'],
@@ -136,7 +138,7 @@ describe('a name', () => {
 
   test('has one form: the library normalises it, and gates refuse any other', async () => {
     const { flag } = outside({});
-    s.writ.contracts.use(flag);
+    await s.use(flag);
     await (await s.work([flag])).stop();
     await s.writ.capabilities.put(
       [{ scope: 'menu', owner_capability: 'checkout', values: { [decomposed]: 1 } }],

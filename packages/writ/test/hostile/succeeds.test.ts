@@ -22,6 +22,7 @@ const elsewhere: Record<string, string> = {
     'needs the id of the deployment, and ends what the other gates need: test/hostile/deployment.test.ts',
   fn_audit_resolve: 'needs two inconclusive audits: test/governance/jobs.test.ts',
   fn_rollback_retry: 'needs a rollback that has failed: test/governance/jobs.test.ts',
+  fn_contract_read_done: 'needs the lease of a read: test/governance/outside-reads.test.ts',
 };
 
 test('every gate succeeds for every role that may call it', async () => {

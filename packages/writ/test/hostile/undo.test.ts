@@ -8,7 +8,7 @@ import { outside } from '../governance/outside.js';
 import { scene } from '../governance/scene.js';
 import { until } from '../races/sessions.js';
 import { codeOf } from '../runs/engine/scene.js';
-import { attackers } from './attackers.js';
+import { attackers, storeRead } from './attackers.js';
 
 const s = scene();
 const enter = attackers(s);
@@ -31,7 +31,7 @@ const unsigned = /ada has not signed this/;
 
 test('a step with undo_of beside its value is refused', async () => {
   const { flag } = outside({ a: 1 });
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   await (await s.work([flag])).stop(); // the kind is registered
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
   const proposed = await agent.call('fn_contract_propose', {
@@ -47,7 +47,7 @@ test('a step with undo_of beside its value is refused', async () => {
 
 test('a step whose parameters contain undo_of runs only with a genuine signature', async () => {
   const { flag, values } = outside({ a: 1 });
-  s.writ.contracts.use(flag);
+  await s.use(flag);
   await s.work([flag]);
   const agent = await enter(['writ_principal'], { principal_id: 'agent' });
   const proposed = await agent.call('fn_contract_propose', {
@@ -70,7 +70,6 @@ test('a step whose parameters contain undo_of runs only with a genuine signature
     action: 'APPROVE',
     document: documentBytes(document),
     signature: '00'.repeat(64),
-    read: JSON.stringify({ 'flag:a': 1 }),
   });
   expect(reviewed).toMatchObject({ status: 'ELIGIBLE', approvals: [] });
   await until(
@@ -110,17 +109,16 @@ test('an all-zero signature completes no step, even one that a hostile applier h
 
   // The person, the service and the applier are hostile, and say that 99 stands there: what an undo
   // would restore.
-  const read = JSON.stringify({ 'flag:a': 99 });
+  const judge = await enter(['writ_applier']);
+  await storeRead(judge, [{ slot: 'flag:a', value: 99 }]);
   const ada = await enter(['writ_principal'], { principal_id: 'ada' });
   const { document } = await ada.call('fn_contract_preview', {
     key: null,
     contract_id: contract.id,
-    read,
   });
   const signed = { document: canonicalize(document), signature: '00'.repeat(64) };
-  const approval = { key: null, contract_id: contract.id, action: 'APPROVE', ...signed, read };
+  const approval = { key: null, contract_id: contract.id, action: 'APPROVE', ...signed };
   expect(await ada.call('fn_contract_review', approval)).toMatchObject({ status: 'ELIGIBLE' });
-  const judge = await enter(['writ_applier']);
   const asked = {
     kinds: ['governance.verify'],
     executor: 'external_worker',
@@ -144,7 +142,7 @@ test('an all-zero signature completes no step, even one that a hostile applier h
     await judge.call('fn_signatures_verified', { items: JSON.stringify([lie]), actor: 'mallory' }),
   ).toMatchObject([{ status: 'APPROVED' }]);
   const service = await enter(['writ_principal'], { principal_id: 'deployer' });
-  const items = JSON.stringify([{ contract: contract.id, job: uuidv7(), read: JSON.parse(read) }]);
+  const items = JSON.stringify([{ contract: contract.id, job: uuidv7() }]);
   expect(await service.call('fn_contracts_activate', { key: null, items })).toMatchObject([
     { contract_id: contract.id },
   ]);
@@ -164,7 +162,7 @@ test('an all-zero signature completes no step, even one that a hostile applier h
   const begun = await applier.call('fn_change_begin', {
     job_id,
     lease_token,
-    found: read,
+    found: JSON.stringify({ 'flag:a': 99 }),
     actor: 'mallory',
   });
   expect(begun).toMatchObject({ found: { 'flag:a': 99 } });

@@ -1,17 +1,18 @@
 -- Answers every field of the document that a signature of a contract signs. The client shows these
 -- fields, makes the document's bytes of them, and signs those. Writes nothing and takes no lock.
 -- Callers: writ_principal, writ_server
--- p_read: {slot: value}, the current values outside the database.
--- Answers: {contract_id, status, document, approvals_needed, approvals, unverified}. Of a contract
---          that can still be approved, document is what a signature made now signs; later it is
---          what was signed. Its not_after is null until the contract is ELIGIBLE, and it cannot be
---          signed before. approvals: who has approved this document, verified; unverified: whose
---          signature no applier has looked at yet.
--- Refuses: not_authenticated, contract_not_found, target_not_read, pre_value_conflict.
+-- Answers: {contract_id, status, document, approvals_needed, approvals, unverified, outside}.
+--          Of a contract that can still be approved, document is what a signature made now signs;
+--          later it is what was signed. Its not_after is null until the contract is ELIGIBLE and
+--          an applier has read every value outside the database, and it cannot be signed before.
+--          approvals: who has approved this document, verified; unverified: whose signature no
+--          applier has looked at yet. outside: of each place outside the database, when an applier
+--          has read it last, why it failed if it did, and the last request (as
+--          fn_contract_read_request answers it).
+-- Refuses: not_authenticated, contract_not_found, pre_value_conflict.
 create or replace function writ.fn_contract_preview(
   p_key text,
-  p_contract_id uuid,
-  p_read jsonb default '{}'
+  p_contract_id uuid
 ) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -40,13 +41,16 @@ begin
 
   if v_open then
     if c.template is null then
-      v_state := writ_data.state_of(c.tenant_id, c.steps, p_read);
+      v_state := writ_data.state_of(c.tenant_id, c.steps, writ_data.values_read(c));
       v_wrong := writ_data.wrong_with_state(c, v_state);
-      if v_wrong is not null then
+      if v_wrong ->> 'reason' <> 'target_not_read' then
         return v_wrong;
       end if;
     end if;
     v_document := writ_data.next_document(c, v_state);
+    if v_wrong is not null then
+      v_document := v_document || '{"not_after": null}';
+    end if;
   else
     select d.document::jsonb
     into v_document
@@ -74,6 +78,7 @@ begin
           and r.hash = c.approval_hash and v.verdict is null
       ),
       '[]'
-    )
+    ),
+    'outside', writ_data.reads_of(c)
   );
 end $$;

@@ -4,7 +4,6 @@
 -- review, CLARIFY, which starts it again, ESCALATE, SUBMIT (validates and qualifies a contract that
 -- is not eligible yet).
 -- Callers: writ_principal, writ_server
--- p_read: for APPROVE, {slot: value} outside the database, the same that the preview got.
 -- Answers: {contract_id, status, status_reason, eligibility_verdict, approvals, approvals_needed,
 --          window_end, review_no, applier}. An approval counts when an applier has verified its
 --          signature, which a queue job asks for (fn_signatures_verified): approvals are those that
@@ -21,8 +20,7 @@ create or replace function writ.fn_contract_review(
   p_reason text default null,
   p_document text default null,
   p_signature text default null,
-  p_scheme text default 'ed25519',
-  p_read jsonb default '{}'
+  p_scheme text default 'ed25519'
 ) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -99,7 +97,7 @@ begin
       format('%s has proposed it, or it was proposed on their behalf.', v_who), v_now
     );
   elsif v_approves then
-    v_refusal := writ_data.fix_approval(c, p_document, p_signature, p_scheme, p_read, v_now);
+    v_refusal := writ_data.fix_approval(c, p_document, p_signature, p_scheme, v_now);
     if v_refusal is not null then
       return v_refusal;
     end if;
@@ -167,10 +165,7 @@ begin
     'approvals_needed', v_policy.document #> array['approvals', c.risk_level],
     'approvals', to_jsonb(writ_data.approvers(c)),
     'review_no', v_no,
-    'applier', case when v_approves then exists (
-      select from writ.v_queue_heartbeat h
-      where 'governance.verify' = any (h.kinds) and h.freshness <> 'stale'
-    ) end,
+    'applier', case when v_approves then writ_data.kind_is_served('governance.verify') end,
     'window_end', c.window_end
   ));
 end $$;

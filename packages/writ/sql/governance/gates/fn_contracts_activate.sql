@@ -1,7 +1,7 @@
 -- Activates approved contracts, and makes exactly one governance job for each.
 -- Callers: writ_principal, writ_applier, writ_server
--- p_items: 1 to 1000 of {contract, job: the new job's id, read: {slot: value} outside the database,
---          break_glass: why, document, signature, scheme}. With break_glass a person with that
+-- p_items: 1 to 1000 of {contract, job: the new job's id, break_glass: why, document, signature,
+--          scheme}. With break_glass a person with that
 --          right activates a contract with too few approvals, and signs the document
 --          (break glass 1). That raises an alert and opens an incident; if the activation is
 --          refused, nothing of it stays.

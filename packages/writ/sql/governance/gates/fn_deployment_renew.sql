@@ -124,6 +124,8 @@ begin
   perform writ_data.begin_round(c.contract_id)
   from writ_data.contract c
   where c.status = 'ELIGIBLE';
+  -- An applier of the original has read what stands there, and not here.
+  delete from writ_data.contract_value;
 
   perform writ_data.record(
     'fn_deployment_renew', p_actor, v_now, '{}', '{}', '{}', '{}', p_note => v_why

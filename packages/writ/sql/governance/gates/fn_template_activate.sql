@@ -2,12 +2,11 @@
 -- within the template's bounds, the template has activations left, and its cooldown is over. The
 -- instance moves from DRAFT to ACTIVE in this call, under the template's approval.
 -- Callers: writ_principal, writ_applier, writ_server
--- p_read: {slot: value}, the current values outside the database. p_id: the instance's id, which
---          makes a repeated call safe.
+-- p_id:    the instance's id, which makes a repeated call safe.
 -- Answers: {contract_id, job_id, run_id, duplicate}.
 -- Refuses: contract_not_found, contract_exists, invalid_transition, approval_void, window_elapsed,
---          template_exhausted, template_cooling_down, out_of_bounds, stale_pre_value,
---          pre_value_conflict, invalid_contract, value_not_canonical, not_eligible, what an
+--          template_exhausted, template_cooling_down, out_of_bounds, target_not_read,
+--          stale_pre_value, pre_value_conflict, invalid_contract, value_not_canonical, not_eligible, what an
 --          activation refuses (activate_contracts), and what may() refuses (right: activate).
 -- Locks:   the template, then its targets' holds.
 create or replace function writ.fn_template_activate(
@@ -15,7 +14,6 @@ create or replace function writ.fn_template_activate(
   p_template_id uuid,
   p_params jsonb,
   p_content text,
-  p_read jsonb default '{}',
   p_id uuid default null
 ) returns jsonb
 language plpgsql security definer
@@ -78,7 +76,7 @@ begin
   -- Checks run in this order; the first failure is reported.
 
   v_bounds := coalesce(t.template -> 'params', '{}');
-  v_state := writ_data.state_of(t.tenant_id, t.steps, p_read);
+  v_state := writ_data.state_of(t.tenant_id, t.steps, writ_data.values_read(t));
   select max(x.created_at), count(*)
   into v_last, v_n
   from writ_data.contract x
@@ -94,6 +92,7 @@ begin
     when p_params - array(select jsonb_object_keys(v_bounds)) <> '{}' or exists (
       select from jsonb_each(v_bounds) b where not writ_data.within(p_params -> b.key, b.value)
     ) then 'out_of_bounds'
+    when writ_data.unread_slots(t, v_state) is not null then 'target_not_read'
     when octet_length(v_state::text) > 1048576 or exists (
       select from jsonb_each(coalesce(t.template -> 'pre', '{}')) b
       where not writ_data.within(v_state -> b.key, b.value)
@@ -104,6 +103,7 @@ begin
       when 'invalid_transition' then 'it is ' || t.status
       when 'template_exhausted' then format('it was activated %s times', v_n)
       when 'out_of_bounds' then left(p_params::text, 1000)
+      when 'target_not_read' then writ_data.unread_slots(t, v_state)
       when 'stale_pre_value' then left(v_state::text, 1000)
       else v_wrong
     end));
@@ -172,7 +172,7 @@ begin
     );
   end loop;
   return (writ_data.activate_contracts(
-    array[v_id], array[writ_data.uuidv7()], array[p_read], v_who, v_now
+    array[v_id], array[writ_data.uuidv7()], v_who, v_now
   ))[1];
 exception when check_violation or not_null_violation or data_exception then
   return writ_data.refusal('invalid_contract', sqlerrm);

@@ -1,5 +1,4 @@
 -- Makes approved contracts active: takes their holds, and makes the one forward job of each.
--- p_reads: {slot: value} outside the database, of each.
 -- Answers the job or the refusal of each, in order. A contract whose steps, approval or pre-state
 -- no longer hold becomes FAILED, and a new draft replaces it. A freeze, a hold or a window that is
 -- too short leaves it APPROVED.
@@ -7,7 +6,6 @@
 create or replace function writ_data.activate_contracts(
   p_contracts uuid[],
   p_jobs uuid[],
-  p_reads jsonb[],
   p_actor text,
   p_at timestamptz
 ) returns jsonb[]
@@ -48,18 +46,13 @@ begin
       continue;
     end if;
 
-    v_state := writ_data.state_of(c.tenant_id, c.steps, p_reads[n]);
+    v_state := writ_data.state_of(c.tenant_id, c.steps, writ_data.values_read(c));
     v_wrong := writ_data.wrong_with(c.tenant_id, c.scope, c.steps, c.template, c.constraints);
     v_void := coalesce(v_wrong.code, writ_data.approved_still(c));
     if v_void is null and v_state is distinct from c.pre_state::jsonb then
       if not v_state ?& array(select jsonb_object_keys(c.pre_state::jsonb)) then
         v_answers[n] := writ_data.refusal(
-          'target_not_read',
-          (
-            select string_agg(k, ', ')
-            from jsonb_object_keys(c.pre_state::jsonb) k
-            where not v_state ? k
-          )
+          'target_not_read', writ_data.unread_slots(c, v_state)
         );
         continue;
       end if;

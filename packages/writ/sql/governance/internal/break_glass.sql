@@ -7,7 +7,6 @@ create or replace function writ_data.break_glass(
   p_who writ_data.principal,
   p_reason text,
   p_glass jsonb,
-  p_read jsonb,
   p_at timestamptz
 ) returns jsonb
 language plpgsql
@@ -17,7 +16,7 @@ declare
   v_document text := p_glass ->> 'document';
   v_scheme text := coalesce(p_glass ->> 'scheme', 'ed25519');
   v_hash bytea := sha256(convert_to(v_document, 'UTF8'));
-  v_state jsonb := writ_data.state_of(c.tenant_id, c.steps, p_read);
+  v_state jsonb := writ_data.state_of(c.tenant_id, c.steps, writ_data.values_read(c));
   v_wrong jsonb;
   v_ends timestamptz;  -- when the signature does
   v_now jsonb;         -- the document as the rows have it

@@ -7,7 +7,6 @@ create or replace function writ_data.fix_approval(
   p_document text,
   p_signature text,
   p_scheme text,
-  p_read jsonb,
   p_at timestamptz
 ) returns jsonb
 language plpgsql
@@ -22,7 +21,7 @@ begin
     return v_wrong;
   end if;
   if c.template is null then
-    v_state := writ_data.state_of(c.tenant_id, c.steps, p_read);
+    v_state := writ_data.state_of(c.tenant_id, c.steps, writ_data.values_read(c));
     v_wrong := writ_data.wrong_with_state(c, v_state);
     if v_wrong is not null then
       return v_wrong;

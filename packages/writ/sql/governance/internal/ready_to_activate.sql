@@ -5,7 +5,6 @@ create or replace function writ_data.ready_to_activate(
   p_key text,
   p_contract uuid,
   p_job uuid,
-  p_read jsonb,
   p_glass jsonb,
   p_at timestamptz,
   out actor text,
@@ -66,7 +65,7 @@ begin
   if answer is not null then
     return;
   elsif v_breaks then
-    answer := writ_data.break_glass(c, m.who, v_reason, p_glass, p_read, p_at);
+    answer := writ_data.break_glass(c, m.who, v_reason, p_glass, p_at);
   elsif p_at > least(c.window_end, c.not_after) then
     perform writ_data.void_contract(p_contract, 'window_elapsed', actor, p_at);
     answer := writ_data.refusal(

@@ -108,7 +108,8 @@ begin
           where c.tenant_id = p_tenant and c.scope = s.target
         ) then 'unknown_target'
         when s.type not in ('capability_enable', 'capability_disable', 'config_update') and (
-          s.type in ('change', 'audit', 'ended', 'verify') or not exists (
+          s.type !~ '^[a-z][a-z0-9_]{0,49}$' or s.type in ('change', 'audit', 'ended', 'verify')
+          or not exists (
             select from writ_data.job_kind k where k.job_kind = 'governance.' || s.type
           )
         ) then 'unknown_step_type'

@@ -1,5 +1,5 @@
 -- Returns the refusal of a state (state_of) that a signature of a contract cannot fix, or null:
--- what stands at a target was not read, or is not what a step expects.
+-- what stands at a place outside the database was not read, or is not what a step expects.
 create or replace function writ_data.wrong_with_state(
   c writ_data.contract,
   p_state jsonb
@@ -7,13 +7,9 @@ create or replace function writ_data.wrong_with_state(
 language plpgsql stable
 as $$
 declare
-  v_missing text;
+  v_missing text := writ_data.unread_slots(c, p_state);
   v_conflict text;
 begin
-  select string_agg(distinct s.slot, ', ')
-  into v_missing
-  from writ_data.slots(c.steps) s
-  where not p_state ? s.slot;
   v_conflict := writ_data.old_value_conflict(c.tenant_id, c.steps);
   return case
     when v_missing is not null then writ_data.refusal('target_not_read', v_missing)

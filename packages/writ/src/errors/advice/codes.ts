@@ -25,7 +25,7 @@ export const remedies: Partial<Record<ErrorCode, string>> = {
     '`writ contracts show` says who has approved it, and how many its risk asks for.',
   already_activated: 'The detail is its job: see `writ changes show`.',
   target_not_read:
-    'Preview and activate with --steps FILE, the module that defines the step type: it knows how to read the target.',
+    'Start a worker with the step types (`writ worker FILE`), and ask it to read again with `writ contracts preview --read`. The detail names each value and why it was not read.',
   health_block: 'See `writ health`, and activate again when it is well.',
   probe_not_found: '`writ probes list` shows the probes; `writ probes put` adds one.',
   incident_not_found: '`writ incidents list` shows the incidents.',

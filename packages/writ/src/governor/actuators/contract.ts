@@ -92,7 +92,10 @@ async function activating(
   template: string,
 ) {
   const { tenant, action_id, attempt, doing } = input;
-  const activate = await contracts.handle(template).instance(doing.parameters, { tenant });
+  const activate = await contracts.handle(template).instance(doing.parameters, {
+    tenant,
+    ...(as !== undefined && { as }),
+  });
   return async (db: Transaction): Promise<Report> => {
     const { id } = await activate({
       id: instanceId(action_id, attempt),
