@@ -22,14 +22,7 @@ import {
   showPreview,
 } from '../governance/preview.js';
 import { readProposal } from '../governance/proposal.js';
-import {
-  contractId,
-  whoActs,
-  withKey,
-  withReading,
-  withSteps,
-  withTenant,
-} from '../governance/session.js';
+import { contractId, whoActs, withKey, withSteps, withTenant } from '../governance/session.js';
 import {
   contractStyle,
   obstacles,
@@ -38,7 +31,6 @@ import {
   stepWords,
   valueText,
 } from '../governance/words.js';
-import { stepTypesIn } from '../modules.js';
 import { ago, type Output, span } from '../output.js';
 import { moment } from '../runs/words.js';
 import { act, action, type Call, confirmed, list, show } from '../shapes.js';
@@ -46,7 +38,6 @@ import { watchChange } from './changes.js';
 
 interface Seen extends Record<string, unknown> {
   readonly keyFile?: string;
-  readonly steps?: readonly string[];
   readonly yes?: boolean;
   readonly hash?: string;
   readonly breakGlass?: string;
@@ -110,20 +101,21 @@ export function addContracts(program: Command): void {
   );
 
   withKey(
-    withReading(
-      one(
-        'preview',
-        'what it would change as things stand now, step by step, with the undo of each; and the hash that an approval is of',
-      ),
+    one(
+      'preview',
+      'what it would change as things stand now, step by step, with the undo of each; and the hash that an approval is of',
     ),
-  ).action(
-    action<Seen>(async (writ, { args: [id = ''], options, output }) => {
-      await useSteps(writ, options);
-      const previewed = await previewOf(writ.contracts.handle(id), {});
-      if (output.json) output.data(previewed.preview);
-      else showPreview(output, previewed);
-    }),
-  );
+  )
+    .option('--read', 'ask an applier to read the values outside the database again, and wait')
+    .action(
+      action<Seen & { read?: boolean }>(async (writ, { args: [id = ''], options, output }) => {
+        const contract = writ.contracts.handle(id);
+        if (options.read) await contract.read();
+        const previewed = await previewOf(contract, {});
+        if (output.json) output.data(previewed.preview);
+        else showPreview(output, previewed);
+      }),
+    );
 
   act<Reviewed, Seen>(
     withSeen(
@@ -298,7 +290,7 @@ export const notOnlyDefault = (rows: readonly { readonly tenant_id: string }[]):
   rows.some(({ tenant_id }) => tenant_id !== 'default');
 
 function withSeen(command: Command, yes: string): Command {
-  return withKey(withReading(command))
+  return withKey(command)
     .option('--yes', yes)
     .option(
       '--trust <file>',
@@ -323,10 +315,6 @@ function hashOf(text: string): string {
   );
 }
 
-async function useSteps(writ: Writ, { steps = [] }: Seen): Promise<void> {
-  writ.contracts.use(...(await stepTypesIn(steps)));
-}
-
 /** Shows the preview, compares it with what somebody says to have seen, and asks. */
 async function seen(
   writ: Writ,
@@ -334,7 +322,6 @@ async function seen(
   question: (who: string) => string,
 ): Promise<Preview> {
   const who = whoActs(options);
-  await useSteps(writ, options);
   const contract = writ.contracts.handle(id);
   const { preview: now, row } = await previewOf(contract, {});
   if (options.hash !== undefined && options.hash !== now.hash) {

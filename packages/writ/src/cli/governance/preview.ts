@@ -11,7 +11,7 @@ import type {
   SystemContract,
 } from '../../governance/contracts.js';
 import { glassDomain, type SignedBounds, type SignedTemplate } from '../../governance/document.js';
-import { type Output, pad, plural, visible } from '../output.js';
+import { ago, type Output, pad, plural, visible } from '../output.js';
 import { moment } from '../runs/words.js';
 import {
   contractStyle,
@@ -98,6 +98,7 @@ export function showPreview(output: Output, { preview, row }: Previewed): void {
   if (template) showTemplate(output, template);
   output.line();
   showSteps(output, preview.steps);
+  showReads(output, preview);
   output.line();
   const changed = new Set(preview.steps.map(({ slot }) => slot));
   output.pairs([
@@ -130,6 +131,33 @@ export function showPreview(output: Output, { preview, row }: Previewed): void {
     ['hash', hash === '' ? undefined : hash],
   ]);
   showObstacles(output, row);
+}
+
+/** When an applier has read each value outside the database; or why none has, and what to do. */
+function showReads(output: Output, { outside, status }: Preview): void {
+  if (outside.length === 0 || !['DRAFT', 'VALIDATED', 'ELIGIBLE', 'APPROVED'].includes(status))
+    return;
+  output.line();
+  const now = new Date();
+  const warn = (words: string) => output.line(`${output.style('yellow', '!')} ${plain(words)}`);
+  for (const { slot, read_at, code, detail } of outside) {
+    const at = read_at === null ? undefined : new Date(read_at);
+    const when = at && `${moment(at.toISOString())}, ${ago(at, now)}`;
+    if (when === undefined) warn(`${slot} was not read yet`);
+    else if (code === null) output.line(`  ${plain(`${slot} was read ${when}`)}`);
+    else warn(`${slot} could not be read: ${code}${detail ? `, ${detail}` : ''} (${when})`);
+  }
+  const unread = outside.filter(({ read_at, code }) => read_at === null || code !== null);
+  const missing = new Set(unread.flatMap(({ step_type, applier }) => (applier ? [] : [step_type])));
+  if (missing.size > 0)
+    output.line(
+      `No running worker has the step type ${plain([...missing].join(', '))}: ` +
+        '`writ worker FILE` starts one, with the module that defines it.',
+    );
+  if (unread.length > 0)
+    output.line(
+      'It cannot be approved until all are read; `writ contracts preview --read` asks again.',
+    );
 }
 
 /** What an instance may do, and how often. */
