@@ -71,6 +71,20 @@ const preview = component('ContractPreview', {
   approvals_needed: integer(),
   approved_by: list(text()),
   unverified: list(text()),
+  outside: list(
+    component('OutsideRead', {
+      slot: text(10_000),
+      step_type: text(),
+      read_at: nullable(time()),
+      code: nullable(text()),
+      detail: nullable(text(1_000)),
+      job_id: nullable(text()),
+      requested_at: nullable(time()),
+      due_at: nullable(time()),
+      open: Type.Boolean(),
+      applier: Type.Boolean(),
+    }),
+  ),
 });
 
 const reviewed = component('ReviewedContract', {
@@ -161,6 +175,16 @@ export const contracts = [
     output: preview,
     refuses: missing,
     run: (writ, { params: { id } }) => writ.contracts.preview(id),
+  }),
+  act({
+    id: 'contracts.read',
+    path: '/contracts/:id/read',
+    summary: 'Has an applier read the values outside the database again. Answers the preview.',
+    right: 'view',
+    input: { params: byId },
+    output: preview,
+    refuses: ['contract_not_found', 'contract_terminal'],
+    run: (writ, { params: { id } }) => writ.contracts.read(id),
   }),
   act({
     id: 'contracts.propose',
