@@ -180,7 +180,7 @@ export interface Preview {
 export interface PreviewOptions extends As {
   /**
    * How long to wait for appliers that have not read the values outside yet; ten seconds unless
-   * given. Nobody waits for a step type that no running worker has.
+   * given, and 0 to answer at once. Nobody waits for a step type that no running worker has.
    */
   readonly timeoutMs?: number;
 }
@@ -430,6 +430,7 @@ export class Contract {
 
   async #answered(places: readonly OutsideRead[], timeoutMs: number): Promise<boolean> {
     const jobs = new Set(places.flatMap(({ job_id }) => job_id ?? []));
+    if (timeoutMs <= 0) return jobs.size === 0;
     const ends = await Promise.allSettled(
       [...jobs].map((job) => this.#host.reads.ended(job, timeoutMs)),
     );

@@ -386,6 +386,7 @@ describe('a type of your own', () => {
       ],
     ]);
     values.a = 6;
+    await contract.read({ as: s.keys.ada });
     expect(await codeOf(contract.activate({ as: s.keys.service }))).toBe('stale_pre_value');
     values.a = 5;
     const again = await s.approved({

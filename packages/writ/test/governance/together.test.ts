@@ -175,15 +175,22 @@ test('many jobs at once: each is audited by itself, and one that fails takes nob
   ]);
 });
 
-test('who cannot read what is outside activates nothing, and voids nothing', async () => {
+test('an activation without a value from outside is refused, and voids nothing', async () => {
+  let broken = false;
   const flag = defineStep<string>('flag', {
     target: (key) => `flag:${key}`,
-    read: async () => 1,
+    read: async () => {
+      if (broken) throw new Error('the service is away');
+      return 1;
+    },
     apply: async () => undefined,
     revert: async () => undefined,
   });
   await s.use(flag);
   const contract = await s.approved({ title: 'Flag', scope: ['flag:a'], steps: [flag('a')] });
+  broken = true;
+  await s.setting('governance.read.interval_ms', 0);
+  await contract.read({ as: s.keys.ada });
   const stranger = await s.db.connect();
   expect(
     await codeOf(stranger.contracts.handle(contract.id).activate({ as: s.keys.service })),

@@ -1,5 +1,6 @@
--- Returns the places outside the database that a contract changes: [{slot, step_type, read_at, code,
--- detail, job_id, requested_at, due_at, open, applier}]. An instance has those of its template.
+-- Returns the places outside the database that a contract changes, with their last read and the
+-- last request: [{slot, step_type, read_at, code, detail, job_id, requested_at, due_at, open,
+-- applier}]. An instance has those of its template.
 create or replace function writ_data.reads_of(c writ_data.contract) returns jsonb
 language sql stable
 begin atomic

@@ -151,34 +151,15 @@ test(
     await s.work(module);
     const { contract_id: contractId } = await s.jsonAs('robo', 'contracts', 'propose', module);
     const id = String(contractId);
-    const blind = await s.as('ada', 'contracts', 'preview', id);
-    expect([blind.code, blind.stderr]).toEqual([
-      1,
-      expect.stringMatching(/was not read\. \(flag:a, flag:stuck\)\n.*--steps FILE/),
+    const shown = await s.as('ada', 'contracts', 'preview', id);
+    expect([shown.code, shown.stdout]).toEqual([
+      0,
+      expect.stringMatching(/flag:a was read .* ago\n {2}flag:stuck was read/),
     ]);
-    const { hash, steps } = await s.jsonAs<Preview>(
-      'ada',
-      'contracts',
-      'preview',
-      id,
-      '--steps',
-      module,
-    );
+    const { hash, steps } = await s.jsonAs<Preview>('ada', 'contracts', 'preview', id);
     expect(steps.map(({ before }) => before)).toEqual([null, 'LAUNCHED', null]);
-    expect(
-      (await s.as('ada', 'contracts', 'approve', id, '--steps', module, '--yes', '--hash', hash))
-        .code,
-    ).toBe(0);
-    const { code, stdout } = await s.as(
-      'deployer',
-      'contracts',
-      'activate',
-      id,
-      '--steps',
-      module,
-      '--yes',
-      '--wait',
-    );
+    expect((await s.as('ada', 'contracts', 'approve', id, '--yes', '--hash', hash)).code).toBe(0);
+    const { code, stdout } = await s.as('deployer', 'contracts', 'activate', id, '--yes', '--wait');
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /✓ 1 {2}flag flag:a {2}none → 5\n[\s\S]*✗ 3 {2}flag flag:stuck {2}no such flag\n/,
@@ -218,16 +199,14 @@ test(
       module,
     );
     const id = String(contractId);
-    const { hash } = await s.jsonAs<Preview>('ada', 'contracts', 'preview', id, '--steps', module);
-    await s.as('ada', 'contracts', 'approve', id, '--steps', module, '--yes', '--hash', hash);
+    const { hash } = await s.jsonAs<Preview>('ada', 'contracts', 'preview', id);
+    await s.as('ada', 'contracts', 'approve', id, '--yes', '--hash', hash);
     const lines = (
       await writ(
         [
           'contracts',
           'activate',
           id,
-          '--steps',
-          module,
           '--yes',
           '--wait',
           '--json',

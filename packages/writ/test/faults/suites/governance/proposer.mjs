@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { principal } from '../../../../dist/index.js';
 import { isOutage } from '../../outage.mjs';
+import { shown } from '../../shown.mjs';
 import { flag } from './steps.mjs';
 
 /** @typedef {import('./orders.mjs').Order} Order */
@@ -93,7 +94,7 @@ export class Proposer {
       const contract = await this.#sure(() =>
         this.writ.contracts.propose(proposal, { ...this.#as('agent'), id: entry.contract_id }),
       );
-      const { hash, approvals_needed } = await this.#sure(() => contract.preview(this.#as('ada')));
+      const { hash, approvals_needed } = await this.#sure(() => shown(contract, this.#as('ada')));
       for (const who of /** @type {const} */ (['ada', 'bob']).slice(0, approvals_needed))
         await this.#sure(
           () => contract.approve({ ...this.#as(who), hash }),

@@ -17,6 +17,7 @@ import {
   webhooks,
 } from '../../../../dist/index.js';
 import { newWebhookSecret, verifyWebhook } from '../../../../dist/outbox/webhooks.js';
+import { shown } from '../../shown.mjs';
 
 /** @typedef {import('../../../../dist/index.js').Writ} Writ */
 
@@ -195,7 +196,7 @@ export class Honest {
       { ...as('ops'), tenant },
     );
     entry.id = contract.id;
-    const { hash } = await contract.preview(as('ada'));
+    const { hash } = await shown(contract, as('ada'));
     await contract.approve({ ...as('ada'), hash });
     // Appliers that are killed verify it later.
     while ((await contract.get()).status === 'ELIGIBLE')

@@ -24,6 +24,7 @@ import {
   publicKeyText,
 } from '../../../../dist/ledger/note.js';
 import { generator } from '../../plan.mjs';
+import { shown } from '../../shown.mjs';
 import { standstill } from '../../standstill.mjs';
 import { checkTrust } from '../../trust-checker.mjs';
 import { settle } from '../ledger/verified.mjs';
@@ -122,7 +123,7 @@ class Scene {
    * {string} tenant @param {Person[]} persons
    */
   async approve(contract, tenant, ...persons) {
-    const { document, hash } = await contract.preview({ as: this.as.ada });
+    const { document, hash } = await shown(contract, { as: this.as.ada });
     this.signed.push({ tenant, document, persons });
     for (const person of persons) await contract.approve({ as: this.as[person], hash });
     return document;
@@ -260,7 +261,7 @@ const attacks = {
   },
   'zero-bytes': async (s, tenant) => {
     const contract = await s.propose(tenant);
-    const { document } = await contract.preview({ as: s.as.ada });
+    const { document } = await shown(contract, { as: s.as.ada });
     await s.force(
       contract,
       tenant,
@@ -270,8 +271,8 @@ const attacks = {
   'other-contract': async (s, tenant) => {
     const [one, other] = [await s.propose(tenant), await s.propose(tenant, { title: 'Another' })];
     // Genuine, of the other contract: as it is, and beside the document of this one.
-    const { document } = await one.preview({ as: s.as.ada });
-    const theirs = (await other.preview({ as: s.as.ada })).document;
+    const { document } = await shown(one, { as: s.as.ada });
+    const theirs = (await shown(other, { as: s.as.ada })).document;
     const ada = principal(s.as.ada);
     const signature = ada.sign(documentHash(documentBytes(theirs)));
     await s.force(
@@ -288,7 +289,7 @@ const attacks = {
       s.signed.findIndex(({ document }) => document === first),
       1,
     );
-    const { document } = await contract.preview({ as: s.as.ada });
+    const { document } = await shown(contract, { as: s.as.ada });
     const ada = principal(s.as.ada);
     await s.force(
       contract,
@@ -304,7 +305,7 @@ const attacks = {
   },
   'other-deployment': async (s, tenant) => {
     const contract = await s.propose(tenant);
-    const { document } = await contract.preview({ as: s.as.ada });
+    const { document } = await shown(contract, { as: s.as.ada });
     const ada = principal(s.as.ada);
     const staging = { ...document, deployment: '01900000-0000-4000-8000-000000000001' };
     await s.force(
@@ -376,7 +377,7 @@ async function honestWork(s) {
     const tenant = `honest-${n}`;
     const step = s.flag(true)(/** @type {any} */ ({ key: 'a', to }));
     const contract = await s.propose(tenant, { risk: 'high', steps: [step] });
-    const { steps } = await contract.preview({ as: s.as.ada });
+    const { steps } = await shown(contract, { as: s.as.ada });
     s.displayed.push({ tenant, slot: 'flag:a', value: steps[0]?.after });
     await s.approve(contract, tenant, 'ada', 'bob');
     s.jobs.push({
@@ -717,7 +718,7 @@ export async function superuser({ server, seed, progress }) {
     /** @type {any} */ ({ ...options, governance: [s.flag(false)], trust: 'database' }),
   );
   const forged = await s.propose('dishonest-applier');
-  const { hash } = await forged.preview({ as: mallory });
+  const { hash } = await shown(forged, { as: mallory });
   await forged.approve({ as: mallory, hash });
   const job = await forged.activate({ as: keys.service });
   await job.finished({ timeoutMs: 120_000 });
