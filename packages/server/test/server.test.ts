@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { presets, type Right, Writ } from 'writ';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { defineStep, presets, principal, type Right, Writ } from 'writ';
 import { type TestDatabase, testDatabase } from 'writ/testing';
+import { canonicalize } from '../../writ/src/ledger/canonical.js';
 import { type Login, login } from '../../writ/test/hostile/logins.js';
 import { openApi } from '../src/openapi.js';
 import { act, type Operation, read, stream } from '../src/operation.js';
@@ -469,4 +470,69 @@ test('every operation has an id, a path and a method of its own, and its layer a
   expect(new Set(places).size).toBe(operations.length);
   expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
   for (const { id } of operations) expect(id).toMatch(/^[a-zA-Z]+\.[a-zA-Z]+$/);
+});
+
+describe('a change outside the database', () => {
+  test('is previewed and approved by a server that has no step types', async () => {
+    const values: Record<string, unknown> = { a: 10 };
+    const flag = defineStep<{ key: string; percent: number }>('flag', {
+      target: ({ key }) => `flag:${key}`,
+      read: async ({ key }) => values[key] ?? null,
+      apply: async ({ key, percent }) => {
+        values[key] = percent;
+      },
+      revert: async (found, { key }) => {
+        values[key] = found;
+      },
+    });
+    await (await owner.work([], { governance: [flag], trust: 'database' })).stop();
+    const key = await owner.principals.add({ id: 'signer', kind: 'person' });
+    keys.signer = (await owner.apiKeys.make({ principal: 'signer' })).key;
+    const person = principal(key);
+    const proposal = { title: 'Flag', scope: ['flag:a'], risk: 'low' };
+    const steps = [flag({ key: 'a', percent: 50 })];
+    const proposed = await post('operator', '/contracts', JSON.stringify({ ...proposal, steps }));
+    expect(proposed.status).toBe(201);
+    const at = `/contracts/${proposed.body.contract_id}`;
+
+    const early = await send('signer', 'GET', `${at}/preview`);
+    expect(early.body).toMatchObject({
+      hash: '',
+      outside: [{ slot: 'flag:a', read_at: null, open: true, applier: false }],
+    });
+    const worker = await owner.work([], {
+      governance: [flag],
+      trust: 'database',
+      poll: '200ms',
+    });
+    const asked = await post('signer', `${at}/read`, '{}');
+    expect(asked.status).toBe(202);
+    const { body: preview } = await vi.waitFor(
+      async () => {
+        const seen = await send('signer', 'GET', `${at}/preview`);
+        expect(seen.body.hash).not.toBe('');
+        return seen;
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+    expect(preview).toMatchObject({
+      document: { pre_state: { 'flag:a': 10 } },
+      outside: [{ slot: 'flag:a', code: null, read_at: expect.any(String) }],
+    });
+    const document = canonicalize(preview.document);
+    const signed = { document, signature: person.sign(preview.hash), scheme: 'ed25519' };
+    // Where nobody verifies in time, the request ends before the approval does.
+    const approved = await post('signer', `${at}/approve`, JSON.stringify(signed));
+    expect([200, 503, 504]).toContain(approved.status);
+    await vi.waitFor(
+      async () =>
+        expect((await send('signer', 'GET', at)).body).toMatchObject({ status: 'APPROVED' }),
+      { timeout: 60_000, interval: 100 },
+    );
+    const activated = await send('signer', 'POST', `${at}/activate`);
+    expect(activated.status).toBe(202);
+    await owner.changes.handle(activated.body.job_id).finished({ timeoutMs: 60_000 });
+    expect(values).toEqual({ a: 50 });
+    await worker.stop();
+  });
 });

@@ -174,17 +174,20 @@ export const contracts = [
     input: { params: byId },
     output: preview,
     refuses: missing,
-    run: (writ, { params: { id } }) => writ.contracts.preview(id),
+    run: (writ, { params: { id } }) => writ.contracts.preview(id, { timeoutMs: 0 }),
   }),
   act({
     id: 'contracts.read',
     path: '/contracts/:id/read',
-    summary: 'Has an applier read the values outside the database again. Answers the preview.',
+    summary:
+      'Asks appliers to read the values outside the database again. Answers the preview, which ' +
+      'says which reads are open.',
     right: 'view',
+    status: 202,
     input: { params: byId },
     output: preview,
     refuses: ['contract_not_found', 'contract_terminal'],
-    run: (writ, { params: { id } }) => writ.contracts.read(id),
+    run: (writ, { params: { id } }) => writ.contracts.read(id, { timeoutMs: 0 }),
   }),
   act({
     id: 'contracts.propose',
