@@ -401,7 +401,7 @@ export class Contract {
    */
   async preview({ timeoutMs = 10_000, ...options }: PreviewOptions = {}): Promise<Preview> {
     const preview = await this.#look(options);
-    const waits = preview.outside.filter((place) => !isRead(place) && place.open && place.applier);
+    const waits = unreadOf(preview).filter(({ open, applier }) => open && applier);
     if (waits.length === 0) return preview;
     await this.#answered(waits, timeoutMs);
     return this.#look(options);
@@ -645,12 +645,15 @@ export class Contract {
    * shows now, if that has this hash.
    */
   async #shown(hash: string, options: As): Promise<SignedDocument> {
-    if (!/^[0-9a-f]{64}$/.test(hash))
+    // The preview of a contract that needs a value which was not read has an empty one.
+    if (hash !== '' && !/^[0-9a-f]{64}$/.test(hash))
       throw new WritRefusal('invalid_argument', 'the hash of a preview has 64 hexadecimal digits');
     const seen = this.#host.seen.get(`${this.id}/${hash}`);
     if (seen) return seen;
     const now = await this.preview(options);
-    if (now.hash !== hash)
+    const unread = unreadOf(now);
+    if (now.hash === '' && unread.length > 0) throw notRead(unread);
+    if (now.hash !== hash || hash === '')
       throw new WritRefusal(
         'approval_void',
         `the preview’s hash is ${now.hash || 'none'}, and not ${hash}`,
@@ -1058,8 +1061,24 @@ export class Contracts {
   }
 }
 
-/** Whether the value of a place is known. */
-const isRead = ({ read_at, code }: OutsideRead): boolean => read_at !== null && code === null;
+/** The places whose values an approval needs and no applier has read. A template needs none. */
+export const unreadOf = ({ document, outside }: Preview): readonly OutsideRead[] =>
+  document.template === null
+    ? outside.filter(({ read_at, code }) => read_at === null || code !== null)
+    : [];
+
+/** The refusal of an approval that needs these places, as the gate words it. */
+export const notRead = (unread: readonly OutsideRead[]): WritRefusal =>
+  new WritRefusal(
+    'target_not_read',
+    unread
+      .map(({ slot, code, detail }) =>
+        code === null
+          ? `${slot}: no applier has read it yet`
+          : `${slot}: ${[code, detail].filter(Boolean).join(', ')}`,
+      )
+      .join('; '),
+  );
 
 /** How long an instance waits for an applier that reads what stands outside. */
 const readMs = 30_000;

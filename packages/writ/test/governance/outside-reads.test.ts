@@ -79,6 +79,10 @@ describe('a contract with steps of a user’s type', () => {
       scheme: 'ed25519' as const,
     };
     expect(await codeOf(contract.approve({ as: s.keys.ada, signed }))).toBe('target_not_read');
+    expect(await codeOf(contract.approve({ as: s.keys.ada, hash: '' }))).toBe('target_not_read');
+    expect(await codeOf(contract.approve({ as: s.keys.ada, hash: 'a'.repeat(64) }))).toBe(
+      'target_not_read',
+    );
     const glass = contract.activate({ as: s.keys.ops, breakGlass: 'the house is on fire' });
     expect(await codeOf(glass)).toBe('target_not_read');
     expect(await contract.get()).toMatchObject({ status: 'ELIGIBLE', glass_broken: null });

@@ -1,13 +1,15 @@
 /** `writ contracts`: changes that are proposed, previewed, approved and activated. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { WritRefusal } from '../../errors/index.js';
-import type {
-  ContractFilter,
-  ContractReview,
-  ListedContract,
-  Preview,
-  Reviewed,
-  SystemContract,
+import {
+  type ContractFilter,
+  type ContractReview,
+  type ListedContract,
+  notRead,
+  type Preview,
+  type Reviewed,
+  type SystemContract,
+  unreadOf,
 } from '../../governance/contracts.js';
 import { kindOf } from '../../governance/steps.js';
 import { contractStates } from '../../machines/contract.js';
@@ -324,6 +326,11 @@ async function seen(
   const who = whoActs(options);
   const contract = writ.contracts.handle(id);
   const { preview: now, row } = await previewOf(contract, {});
+  const unread = unreadOf(now);
+  if (now.hash === '' && unread.length > 0) {
+    if (!output.json) showPreview(output, { preview: now, row });
+    throw notRead(unread);
+  }
   if (options.hash !== undefined && options.hash !== now.hash) {
     if (!output.json) showPreview(output, { preview: now, row });
     throw new WritRefusal(

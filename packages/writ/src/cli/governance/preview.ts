@@ -4,11 +4,12 @@
  */
 
 import type { As } from '../../governance/actor.js';
-import type {
-  Contract,
-  Preview,
-  PreviewedStep,
-  SystemContract,
+import {
+  type Contract,
+  type Preview,
+  type PreviewedStep,
+  type SystemContract,
+  unreadOf,
 } from '../../governance/contracts.js';
 import { glassDomain, type SignedBounds, type SignedTemplate } from '../../governance/document.js';
 import { ago, type Output, pad, plural, visible } from '../output.js';
@@ -134,7 +135,8 @@ export function showPreview(output: Output, { preview, row }: Previewed): void {
 }
 
 /** When an applier has read each value outside the database; or why none has, and what to do. */
-function showReads(output: Output, { outside, status }: Preview): void {
+function showReads(output: Output, preview: Preview): void {
+  const { outside, status } = preview;
   if (outside.length === 0 || !['DRAFT', 'VALIDATED', 'ELIGIBLE', 'APPROVED'].includes(status))
     return;
   output.line();
@@ -147,14 +149,17 @@ function showReads(output: Output, { outside, status }: Preview): void {
     else if (code === null) output.line(`  ${plain(`${slot} was read ${when}`)}`);
     else warn(`${slot} could not be read: ${code}${detail ? `, ${detail}` : ''} (${when})`);
   }
-  const unread = outside.filter(({ read_at, code }) => read_at === null || code !== null);
-  const missing = new Set(unread.flatMap(({ step_type, applier }) => (applier ? [] : [step_type])));
+  const missing = new Set(
+    outside.flatMap(({ read_at, step_type, applier }) =>
+      applier || read_at !== null ? [] : [step_type],
+    ),
+  );
   if (missing.size > 0)
     output.line(
       `No running worker has the step type ${plain([...missing].join(', '))}: ` +
         '`writ worker FILE` starts one, with the module that defines it.',
     );
-  if (unread.length > 0)
+  if (unreadOf(preview).length > 0)
     output.line(
       'It cannot be approved until all are read; `writ contracts preview --read` asks again.',
     );

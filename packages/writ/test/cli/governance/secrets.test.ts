@@ -27,7 +27,12 @@ test('a preview and an approval show what a worker has read with its secrets, an
     ),
   ]);
   const refused = await s.as('ada', 'contracts', 'approve', id, '--yes', '--hash', '0'.repeat(64));
-  expect(refused.code).not.toBe(0);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /No applier has read a value[\s\S]*vault:door: no applier has read it yet/,
+    ),
+  ]);
 
   await s.work(module, '--secrets', 'env:MINE_');
   const read = await s.as('ada', 'contracts', 'preview', id, '--read');
