@@ -486,12 +486,16 @@ describe('a change outside the database', () => {
       },
     });
     await (await owner.work([], { governance: [flag], trust: 'database' })).stop();
-    const key = await owner.principals.add({ id: 'signer', kind: 'person' });
+    const key = await owner.principals.add({
+      id: 'signer',
+      kind: 'person',
+      rights: presets.approver,
+    });
     keys.signer = (await owner.apiKeys.make({ principal: 'signer' })).key;
     const person = principal(key);
     const proposal = { title: 'Flag', scope: ['flag:a'], risk: 'low' };
     const steps = [flag({ key: 'a', percent: 50 })];
-    const proposed = await post('operator', '/contracts', JSON.stringify({ ...proposal, steps }));
+    const proposed = await post('approver', '/contracts', JSON.stringify({ ...proposal, steps }));
     expect(proposed.status).toBe(201);
     const at = `/contracts/${proposed.body.contract_id}`;
 
@@ -505,7 +509,7 @@ describe('a change outside the database', () => {
       trust: 'database',
       poll: '200ms',
     });
-    const asked = await post('signer', `${at}/read`, '{}');
+    const asked = await send('signer', 'POST', `${at}/read`);
     expect(asked.status).toBe(202);
     const { body: preview } = await vi.waitFor(
       async () => {
