@@ -92,7 +92,7 @@ test('a signature lands on the contract that its owner saw, though the preview w
   const { hash } = await other.preview({ as: s.keys.ada });
   await s.sql(`alter function writ.fn_contract_preview(text, uuid) rename to fn_honest;
     create function writ.fn_contract_preview(p_key text, p_id uuid) returns jsonb language sql security definer as $$
-      select writ.fn_honest(p_key, p_id, p_read) || '{"hash": "${hash}"}' $$`);
+      select writ.fn_honest(p_key, p_id) || '{"hash": "${hash}"}' $$`);
   await verifying(s.writ);
   const shown = await seen.preview({ as: s.keys.ada });
   await seen.approve({ as: s.keys.ada, hash: shown.hash }).catch(() => undefined);
@@ -109,7 +109,7 @@ test('a preview of another contract than the one that was asked for is refused',
   const [one, other] = [await s.propose(), await s.propose({ title: 'Another' })];
   await s.sql(`alter function writ.fn_contract_preview(text, uuid) rename to fn_honest;
     create function writ.fn_contract_preview(p_key text, p_id uuid) returns jsonb language sql security definer as $$
-      select writ.fn_honest(p_key, '${other.id}', p_read) $$`);
+      select writ.fn_honest(p_key, '${other.id}') $$`);
   expect(await codeOf(one.preview({ as: s.keys.ada }))).toBe('approval_void');
 });
 
@@ -203,7 +203,7 @@ describe('a preview hides nothing that is signed', () => {
     };
     await s.sql(`alter function writ.fn_contract_preview(text, uuid) rename to fn_honest;
       create function writ.fn_contract_preview(p_key text, p_id uuid) returns jsonb language sql security definer as $$
-        select writ.fn_honest(p_key, p_id, p_read) || jsonb_build_object('document', '${JSON.stringify(lie)}'::jsonb) $$`);
+        select writ.fn_honest(p_key, p_id) || jsonb_build_object('document', '${JSON.stringify(lie)}'::jsonb) $$`);
     const text = shows(await previewOf(contract, { as: s.keys.ada }));
     const all = Array.from({ length: marks }, (_, n) => `mark${1_000 + n}`);
     expect(all.filter((each) => !text.includes(each))).toEqual([]);
