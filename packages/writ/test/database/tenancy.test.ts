@@ -99,6 +99,10 @@ async function governed(tenant: string): Promise<void> {
        values (gen_random_uuid(), $1, 'DRAFT', 'manual', 't', '{}', sha256('{}'), '{}', '[]', 'low', 1, 0, 'test', now(), now(), now()) returning contract_id),
      document as (insert into writ_data.contract_document (contract_id, hash, document, kept_at) select contract_id, sha256('{}'), '{}', now() from contract),
      review as (insert into writ_data.contract_review (contract_id, review_no, action, by, at) select contract_id, 1, 'ESCALATE', 'test', now() from contract),
+     reading as (insert into writ_data.contract_read (contract_id, step_type, job_id, requested_by, requested_at, due_at)
+       select contract_id, 'flag', gen_random_uuid(), 'test', now(), now() from contract),
+     found as (insert into writ_data.contract_value (contract_id, slot, value, job_id, login, read_at)
+       select contract_id, 'flag:a', '1', gen_random_uuid(), 'test', now() from contract),
      job as (insert into writ_data.governance_job (job_id, tenant_id, contract_id, kind, status, run_id, total_steps, max_duration_ms, scope_hash, state_before, created_at, updated_at)
        select gen_random_uuid(), $1, c.contract_id, 'forward', 'PENDING', r.run_id, 1, 1, '', '', now(), now() from contract c, writ_data.run r where r.tenant_id = $1 returning job_id, contract_id),
      step as (update writ_data.run set input = '{"steps": [{"step_type": "x"}]}' where tenant_id = $1)
