@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {
   sqlLayers as databaseLayers,
+  generatedParts,
   layers as layersBelow,
   withGeneratedParts,
 } from '../../../scripts/layers.mjs';
@@ -383,12 +384,103 @@ describe('ARCHITECTURE.md', () => {
   });
 
   test('has the layers and folders that the checks above enforce', () => {
+    const markers = [...page.matchAll(/^<!-- generated: (\w+) -->$/gm)].map(([, name]) => name);
+    expect(markers.sort()).toEqual(Object.keys(generatedParts).sort());
     expect(withGeneratedParts(page), 'run `npm run generate`').toBe(page);
+    expect(withGeneratedParts(page.replace('| `src/queue/` |', '| `src/other/` |'))).toBe(page);
     expect(page).toContain('governance ← authorization ← governor');
+  });
+
+  test('lists each folder once', () => {
+    const folders = [...page.matchAll(/^\| `([^`]+\/)` \|/gm)].map(([, folder]) => folder);
+    expect(folders.length).toBeGreaterThan(30);
+    expect(folders.filter((folder, n) => folders.indexOf(folder) !== n)).toEqual([]);
   });
 
   test('has no line over 100 characters', () => {
     expect(page.split('\n').filter((line) => [...line].length > 100)).toEqual([]);
+  });
+});
+
+describe('docs/internals/questions.md', () => {
+  const page = read('docs/internals/questions.md');
+  const rows = [...page.matchAll(/^\| (.+) \| (.+) \| (\d+) \|$/gm)].map(
+    ([, question, answer, hops]) => ({ question, answer: answer as string, hops: Number(hops) }),
+  );
+  const architecture = read('ARCHITECTURE.md');
+  /** The page, each file of the answer, and the folder of a file that the page does not name. */
+  const hopsTo = (answer: string) =>
+    [...answer.matchAll(/`((?:[\w-]+\/)+[\w.-]+\.\w+|\.ci\/run)`/g)]
+      .map(([, path]) => (architecture.includes(`\`${path}\``) ? 1 : 2))
+      .reduce((sum, hops) => sum + hops, 1);
+
+  test.each(rows)('counts the hops to “$question”', ({ answer, hops }) => {
+    expect(hopsTo(answer)).toBeGreaterThan(1);
+    expect(hopsTo(answer)).toBe(hops);
+  });
+
+  test('has forty answers, at two hops in the median, and says so', () => {
+    const hops = rows.map((row) => row.hops).sort((a, b) => a - b);
+    expect(hops).toHaveLength(40);
+    expect(Math.max(hops[19] as number, hops[20] as number)).toBe(2);
+    expect(page.replaceAll('\n', ' ')).toContain(
+      `The median is 2 hops, the maximum ${hops.at(-1)}.`,
+    );
+  });
+});
+
+describe('lines', () => {
+  const isLong = (line: string) => [...line].length > 100;
+  /** A page without code, tables, headings, and lines that are one link. */
+  const prose = (text: string) =>
+    text
+      .replace(/^```[\s\S]*?^```/gm, '')
+      .split('\n')
+      .filter((line) => !/^\s*(?:\||#|<|\S*\]\(\S+\)\S*$)/.test(line));
+
+  /** How many long lines each folder still has. A number is lowered, never raised. */
+  const allowed: Readonly<Record<string, number>> = {
+    'sql/governance/gates': 1,
+    'sql/governance/guards': 2,
+    'sql/governance/internal': 175,
+    'sql/governance/views': 6,
+    'sql/governor/gates': 1,
+    'sql/governor/hooks': 6,
+    'sql/governor/internal': 15,
+    'sql/governor/views': 10,
+    'sql/ground/internal': 18,
+    'sql/ground/views': 1,
+    'sql/ledger/data': 38,
+    'sql/ledger/gates': 2,
+    'sql/ledger/internal': 31,
+    'sql/ledger/views': 2,
+    'sql/migrations': 8,
+    'sql/outbox/hooks': 1,
+    'sql/outbox/internal': 57,
+    'sql/outbox/views': 4,
+    'sql/queue/data': 9,
+    'sql/queue/guards': 1,
+    'sql/queue/internal': 139,
+    'sql/queue/views': 6,
+    'sql/runs/gates': 3,
+    'sql/runs/guards': 1,
+    'sql/runs/hooks': 24,
+    'sql/runs/internal': 288,
+    'sql/runs/views': 2,
+    'sql/telemetry/views': 12,
+  };
+
+  test('end at 100 characters in prose and SQL, but for those that the list allows', () => {
+    const found: Record<string, number> = {};
+    for (const path of files) {
+      const isPage = path.endsWith('.md') && !path.startsWith('docs/reference/');
+      if (!isPage && !/^sql\/\w+\/.*\.sql$/.test(path)) continue;
+      const lines = isPage ? prose(read(path)) : read(path).split('\n');
+      const long = lines.filter(isLong).length;
+      const folder = dirname(path);
+      if (long > 0) found[folder] = (found[folder] ?? 0) + long;
+    }
+    expect(found, 'wrap new long lines; a number that can be lower is lowered').toEqual(allowed);
   });
 });
 
@@ -431,6 +523,10 @@ describe('documents', () => {
     expect(named.filter((path) => !isThere(path))).toEqual([]);
   });
 
+  test.each(Object.keys(databaseLayers))('docs/ has a page named %s, as the layer', (layer) => {
+    expect(pages).toContain(`docs/${layer}.md`);
+  });
+
   test.each(pages)('%s names only npm scripts that exist', (page) => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = [...read(page).matchAll(/\bnpm run ([\w:-]+)/g)].map(
@@ -441,6 +537,22 @@ describe('documents', () => {
       : scripts;
     expect(named.filter((name) => !Object.hasOwn(here, name))).toEqual([]);
   });
+
+  test.each(files.filter((file) => /^bench\/suites\/\w+\.mjs$/.test(file)))(
+    'bench/README.md describes each case of %s',
+    (path) => {
+      const names = [...read(path).matchAll(/\bname: '([\w-]+)'/g)].map(
+        ([, name]) => name as string,
+      );
+      expect(read('bench/README.md')).toContain(
+        `## The cases of suite \`${basename(path, '.mjs')}\``,
+      );
+      const described = read('bench/README.md').replaceAll(/`(-[\w…-]+)`/g, '$1');
+      expect(
+        names.slice(1).filter((name) => !described.includes(name) && !/^held-snapshot-/.test(name)),
+      ).toEqual([]);
+    },
+  );
 
   test('docs/operate.md has every alert that a gate raises', () => {
     const raised = files
