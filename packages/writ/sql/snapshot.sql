@@ -414,6 +414,7 @@ create table writ_data.api_key ( -- owner writ_owner
   constraint secret_has_its_size CHECK ((octet_length(secret_sha256) = 32)),
   constraint tenant_has_its_size CHECK (((length(tenant_id) >= 1) AND (length(tenant_id) <= 200)))
 );
+CREATE INDEX api_key_by_time ON writ_data.api_key USING btree (added_at, key_id);
 CREATE INDEX api_key_of_principal ON writ_data.api_key USING btree (principal_id, added_at);
 comment on table writ_data.api_key is 'Keys by which the API server authenticates principals. No key signs anything.';
 comment on column writ_data.api_key.tenant_id is 'Null: each tenant of its principal.';
@@ -620,20 +621,6 @@ create table writ_data.contract_history ( -- owner writ_owner
 );
 CREATE TRIGGER contract_history_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_history FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 
-create table writ_data.contract_read ( -- owner writ_owner
-  contract_id uuid not null,
-  step_type text not null,
-  job_id uuid not null,
-  requested_by text not null,
-  requested_at timestamp with time zone not null,
-  due_at timestamp with time zone not null,
-  constraint contract_read_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
-  constraint contract_read_pkey PRIMARY KEY (contract_id, step_type)
-);
-CREATE UNIQUE INDEX contract_read_by_job ON writ_data.contract_read USING btree (job_id);
-comment on table writ_data.contract_read is 'The last request to read the values outside the database that steps of one type change. job_id is the queue job, which an applier with that step type takes; while it is open, nobody requests another.';
-comment on column writ_data.contract_read.due_at is 'When the read may begin: governance.read.interval_ms after the one before it.';
-
 create table writ_data.contract_review ( -- owner writ_owner
   contract_id uuid not null,
   review_no integer not null,
@@ -653,23 +640,6 @@ create table writ_data.contract_review ( -- owner writ_owner
 );
 CREATE UNIQUE INDEX a_signature_is_kept_once ON writ_data.contract_review USING btree (contract_id, by, hash, signature) WHERE (action = 'APPROVE'::text);
 CREATE TRIGGER contract_review_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_review FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
-
-create table writ_data.contract_value ( -- owner writ_owner
-  contract_id uuid not null,
-  slot text not null,
-  value jsonb,
-  code text,
-  detail text,
-  job_id uuid not null,
-  login name not null,
-  read_at timestamp with time zone not null,
-  constraint a_value_or_an_error CHECK (((value IS NULL) = (code IS NOT NULL))),
-  constraint an_error_has_a_size CHECK (((length(code) <= 100) AND (length(detail) <= 1000))),
-  constraint contract_value_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
-  constraint contract_value_pkey PRIMARY KEY (contract_id, slot),
-  constraint value_has_a_size CHECK ((octet_length((value)::text) <= 65536))
-);
-comment on table writ_data.contract_value is 'What an applier read last at each place outside the database that a contract changes, or why it could not. A value that is not there is JSON null. A newer read replaces the row.';
 
 create table writ_data.contract_verdict ( -- owner writ_owner
   contract_id uuid not null,
@@ -1816,7 +1786,7 @@ grant select on writ.alert to writ_producer;
 grant select on writ.alert to writ_server;
 grant select on writ.alert to writ_worker;
 
--- view writ.api_key with (security_barrier=true); owner writ_owner; source a9cd018551a78c63be11b7641a05d04f05676aca48400f7bc39d63536b66dc41
+-- view writ.api_key with (security_barrier=true); owner writ_owner; source f7a00e839c56938c91bb5b2e48bff9d5a510e14ba9d3a1ba1754ff0d18493110
 --   key_id text
 --   principal_id text
 --   tenant_id text
@@ -1974,26 +1944,6 @@ grant select on writ.contract_document to writ_producer;
 grant select on writ.contract_document to writ_server;
 grant select on writ.contract_document to writ_worker;
 
--- view writ.contract_read with (security_barrier=true); owner writ_owner; source 1bb37692a85283a82c72481d6857006699f43483a6cc5ceaf3429f74d432fe77
---   contract_id uuid
---   tenant_id text
---   step_type text
---   job_id uuid
---   requested_by text
---   requested_at timestamp with time zone
---   due_at timestamp with time zone
---   open boolean
-grant select on writ.contract_read to dot_executor;
-grant select on writ.contract_read to workflow_admin;
-grant select on writ.contract_read to writ_admin;
-grant select on writ.contract_read to writ_applier;
-grant select on writ.contract_read to writ_auditor;
-grant select on writ.contract_read to writ_engine;
-grant select on writ.contract_read to writ_principal;
-grant select on writ.contract_read to writ_producer;
-grant select on writ.contract_read to writ_server;
-grant select on writ.contract_read to writ_worker;
-
 -- view writ.contract_review with (security_barrier=true); owner writ_owner; source d257371897e09549c37346a0c493aa9c0e224a400fe624ccf02d1d17e7a4309b
 --   contract_id uuid
 --   tenant_id text
@@ -2020,27 +1970,6 @@ grant select on writ.contract_review to writ_principal;
 grant select on writ.contract_review to writ_producer;
 grant select on writ.contract_review to writ_server;
 grant select on writ.contract_review to writ_worker;
-
--- view writ.contract_value with (security_barrier=true); owner writ_owner; source 175047fbec6ac737ac5ae086b4c5bc3822acfce78fc84d84d00d765eabbe4aeb
---   contract_id uuid
---   tenant_id text
---   slot text
---   value jsonb
---   code text
---   detail text
---   job_id uuid
---   read_by text
---   read_at timestamp with time zone
-grant select on writ.contract_value to dot_executor;
-grant select on writ.contract_value to workflow_admin;
-grant select on writ.contract_value to writ_admin;
-grant select on writ.contract_value to writ_applier;
-grant select on writ.contract_value to writ_auditor;
-grant select on writ.contract_value to writ_engine;
-grant select on writ.contract_value to writ_principal;
-grant select on writ.contract_value to writ_producer;
-grant select on writ.contract_value to writ_server;
-grant select on writ.contract_value to writ_worker;
 
 -- view writ.delivery with (security_barrier=true); owner writ_owner; source 6277400000718120a03cc2c7c30d256aa8bf8a57881fc465f0a9cc39156bacff
 --   delivery_id uuid
@@ -3285,13 +3214,13 @@ grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) t
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 grant execute on function writ.fn_consumer_remove(text,text) to writ_admin;
 
--- function writ.fn_contract_preview(p_key text, p_contract_id uuid) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 1feaed328dcc50fb337912f665aebe8c
+-- function writ.fn_contract_preview(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body e6fc608bf72b0b76c1e546536c9cc327
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_contract_preview(text,uuid) to dot_executor;
-grant execute on function writ.fn_contract_preview(text,uuid) to workflow_admin;
-grant execute on function writ.fn_contract_preview(text,uuid) to writ_principal;
-grant execute on function writ.fn_contract_preview(text,uuid) to writ_server;
+grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_executor;
+grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
+grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_principal;
+grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_server;
 
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 2e148c2be7f943262b06a5f977e75d06
@@ -3303,30 +3232,13 @@ grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to work
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_server;
 
--- function writ.fn_contract_read_done(p_job_id uuid, p_lease_token uuid, p_values jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e2047dc326db31a7d7a6127abc59ee81
+-- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_document text DEFAULT NULL::text, p_signature text DEFAULT NULL::text, p_scheme text DEFAULT 'ed25519'::text, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body ad2ae62506e9c86165e6151e2eb99f2b
 --   set search_path=pg_catalog, pg_temp
---   set enable_seqscan=off
-grant execute on function writ.fn_contract_read_done(uuid,uuid,jsonb,text) to dot_executor;
-grant execute on function writ.fn_contract_read_done(uuid,uuid,jsonb,text) to workflow_admin;
-grant execute on function writ.fn_contract_read_done(uuid,uuid,jsonb,text) to writ_applier;
-
--- function writ.fn_contract_read_request(p_key text, p_contract_id uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 229286afccf278f33ad95b8165e9bde5
---   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_contract_read_request(text,uuid) to dot_executor;
-grant execute on function writ.fn_contract_read_request(text,uuid) to workflow_admin;
-grant execute on function writ.fn_contract_read_request(text,uuid) to writ_applier;
-grant execute on function writ.fn_contract_read_request(text,uuid) to writ_principal;
-grant execute on function writ.fn_contract_read_request(text,uuid) to writ_server;
-
--- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_document text DEFAULT NULL::text, p_signature text DEFAULT NULL::text, p_scheme text DEFAULT 'ed25519'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 94aba389935b7b2015663901de87dbbe
---   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text) to dot_executor;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text) to workflow_admin;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text) to writ_principal;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text) to writ_server;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to dot_executor;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to workflow_admin;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to writ_principal;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to writ_server;
 
 -- function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e4144a0dd176c90791795b92701d2cef
@@ -3340,7 +3252,7 @@ grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_princip
 grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_server;
 
 -- function writ.fn_deployment_renew(p_deployment uuid, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 61db9d1729a8531116c435057a6d57e8
+--   plpgsql, volatile, security definer; owner writ_owner; body c1346fc0539d830abf5d68c13fdbb764
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_deployment_renew(uuid,text,text) to workflow_admin;
 grant execute on function writ.fn_deployment_renew(uuid,text,text) to writ_admin;
@@ -3427,13 +3339,13 @@ grant execute on function writ.fn_governance_policy(text,integer) to writ_produc
 grant execute on function writ.fn_governance_policy(text,integer) to writ_server;
 grant execute on function writ.fn_governance_policy(text,integer) to writ_worker;
 
--- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 10ab09ef0b58a29f7b73fb84fe38afd7
+-- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d0ff1e7eeccf19972eff2ee2aba693bc
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to dot_executor;
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_principal;
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_server;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to dot_executor;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to workflow_admin;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to writ_principal;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to writ_server;
 
 -- function writ.fn_governance_stop(p_key text, p_contract_ids uuid[], p_reason text, p_signal_id uuid, p_tenant_id text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b062faa5fdad253a0fadf581bf0d76dd
@@ -4364,21 +4276,21 @@ grant execute on function writ.fn_schedule_pause(text,text,text) to workflow_adm
 grant execute on function writ.fn_schedule_pause(text,text,text) to writ_admin;
 grant execute on function writ.fn_schedule_pause(text,text,text) to writ_server;
 
--- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body fca9c9b3f7dff8550d3d43cba56abf7b
+-- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 42ba72a772e2f9e0192cc004dc09e738
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to dot_executor;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to workflow_admin;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_admin;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_producer;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_server;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to dot_executor;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to workflow_admin;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to writ_admin;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to writ_producer;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to writ_server;
 
--- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 173a3c94302de7030e4d7b89628fc5d4
+-- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 0ba785e80044f1593a7b29dcd25e8fc8
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_schedule_remove(text,text,text) to workflow_admin;
-grant execute on function writ.fn_schedule_remove(text,text,text) to writ_admin;
-grant execute on function writ.fn_schedule_remove(text,text,text) to writ_server;
+grant execute on function writ.fn_schedule_remove(text,text,text,integer) to workflow_admin;
+grant execute on function writ.fn_schedule_remove(text,text,text,integer) to writ_admin;
+grant execute on function writ.fn_schedule_remove(text,text,text,integer) to writ_server;
 
 -- function writ.fn_schedule_resume(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e92c4658dc993f3fba04540cceb061d4
@@ -4450,14 +4362,14 @@ grant execute on function writ.fn_signatures_verified(jsonb,text) to dot_executo
 grant execute on function writ.fn_signatures_verified(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_signatures_verified(jsonb,text) to writ_applier;
 
--- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_id uuid DEFAULT NULL::uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c145768e6c6014151e813719e3330d37
+-- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 6624d4ccb1d1ef695554f39ca0344da8
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to dot_executor;
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to workflow_admin;
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to writ_applier;
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to writ_principal;
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to writ_server;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to dot_executor;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to workflow_admin;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_applier;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_principal;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_server;
 
 -- function writ.fn_tenant_weight_set(p_tenant_id text, p_weight double precision, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 5304428f4ed88a7f250043cf97c27a94
@@ -4531,11 +4443,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text, p_by_gate boolean DEFAULT false) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 0bb06e78c1e31de85663a76cd58e8478
 
--- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body 4f15b5fd86ab55a0439ee9c7dcb23e88
+-- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body cf0a85008a58a3d6c2d0b9b6692d2040
 
 -- function writ_data.activate_items(p_key text, p_items jsonb) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body 264ab858e43cddcad7d94c44f53d3ff8
+--   plpgsql, volatile; owner writ_owner; body c935b6adca0652f5568598d1f60cab7b
 
 -- function writ_data.alert_delays(p_tenant text, p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 5bcdb041df1b6207973fb17e7d8a4260
@@ -4631,8 +4543,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.behind(p_principal text) returns text[]
 --   sql, stable; owner writ_owner; body 23748213e9dd564b8064382741ee9227
 
--- function writ_data.break_glass(c writ_data.contract, p_who writ_data.principal, p_reason text, p_glass jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body a251db0c2fc3ee3ab0c81193422e3d77
+-- function writ_data.break_glass(c writ_data.contract, p_who writ_data.principal, p_reason text, p_glass jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 470cf3bca9754044fb65c0b38e75c5c8
 
 -- function writ_data.built_in_policy() returns jsonb
 --   sql, immutable; owner writ_owner; body 10bfb783a95038416d30615c01c6a4ae
@@ -4860,8 +4772,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.first_due(p_waiting jsonb) returns timestamp with time zone
 --   sql, immutable; owner writ_owner; body 754a4278cd936ed5f15ea9d13aa91232
 
--- function writ_data.fix_approval(c writ_data.contract, p_document text, p_signature text, p_scheme text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 8d14388e284b2f3b2daa29e5d922f071
+-- function writ_data.fix_approval(c writ_data.contract, p_document text, p_signature text, p_scheme text, p_read jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 38ef4013308593288b8aa47caf57ce08
 
 -- function writ_data.follow_review(c writ_data.contract, p_action text, p_reason text, p_who text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 0f9a06abcee2bf43ae8922cb75f86e5b
@@ -4987,9 +4899,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.keep_receipts(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 905ab5fd4cc25b42e5045bb10ff83441
 --   set lock_timeout=100ms
-
--- function writ_data.kind_is_served(p_kind text) returns boolean
---   sql, stable; owner writ_owner; body 12ee2a891148a9d47144998740c92f3d
 
 -- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, p_tenant text DEFAULT NULL::text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
 --   plpgsql, stable; owner writ_owner; body 1c4c4b391fe7910de65f9ddb34e5472a
@@ -5221,9 +5130,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.outside_slots(p_steps jsonb) returns TABLE(slot text, step_type text)
---   sql, immutable; owner writ_owner; body e61c80805e099b3c7920713f8293675d
-
 -- function writ_data.over_limit(p_runs jsonb, p_tenant text, p_bound text, p_at timestamp with time zone, OUT places integer[], OUT policies text[], OUT times timestamp with time zone[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 78e928d35bdbd2490c16586edaeefd58
 --   set enable_seqscan=off
@@ -5276,14 +5182,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.raise_alert(p_code text, p_severity text, p_tenant text, p_subject text, p_detail jsonb, p_actor text, p_at timestamp with time zone) returns boolean
 --   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
 
--- function writ_data.read_is_open(p_job uuid) returns boolean
---   sql, stable; owner writ_owner; body 67a44755352b042c5a8e39b0540c1f4d
-
--- function writ_data.reads_of(c writ_data.contract) returns jsonb
---   sql, stable; owner writ_owner; body 92ecb4bd0e1ac70431300eb4363c2414
-
--- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_glass jsonb, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body b3664777ffb28b9d3338f1153a90210f
+-- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_glass jsonb, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
+--   plpgsql, volatile; owner writ_owner; body 0c1beffeb770d0e3603f63dde1660793
 
 -- function writ_data.reap(p_lease writ_data.job_lease, p_positions integer[], p_actor text, p_at timestamp with time zone) returns integer[]
 --   plpgsql, volatile; owner writ_owner; body 8720c6bd512dd863d8659a9510ed0359
@@ -5337,9 +5237,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.reported(p_report jsonb) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body 2b63d6e86f6d9ebc7417702709d08b8e
-
--- function writ_data.request_reads(c writ_data.contract, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 205f07e9d9f50c1a4abcc1d7fb7a6341
 
 -- function writ_data.require_read_committed() returns void
 --   plpgsql, stable; owner writ_owner; body 2f09aa9e9ff0b8b38b8932b5be9cc213
@@ -5519,7 +5416,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
 
 -- function writ_data.submit_contract(p_contract uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body df982916e5fef00796887ac016f14c73
+--   plpgsql, volatile; owner writ_owner; body c664f76949e1113b6ce1fa60aa92c2e9
 
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
 --   plpgsql, stable; owner writ_owner; body 32fc7e23760a795a9de1eb555f1b22df
@@ -5557,9 +5454,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[], p_held integer[], p_over integer[], p_actor text, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 6a3b1fdca97258c77de96fc82c479202
 
--- function writ_data.unread_slots(c writ_data.contract, p_state jsonb) returns text
---   sql, stable; owner writ_owner; body fea8362baefa877c0c59c13004367ebd
-
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
 --   plpgsql, volatile; owner writ_owner; body bb0f89633bf5e3487ee005b5f68b2874
 
@@ -5574,9 +5468,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.value_at(p_value jsonb, p_path text[]) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body bcf72f101de71d0cd6dba9cef67751b7
-
--- function writ_data.values_read(c writ_data.contract) returns jsonb
---   sql, stable; owner writ_owner; body dff491203e336cbeb777b63aa4bcc83a
 
 -- function writ_data.visible(p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body 9b38c220fd0743aafc1401325a3800e1
@@ -5623,7 +5514,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, p_template jsonb, p_constraints jsonb, OUT code text, OUT detail text) returns record
---   plpgsql, stable; owner writ_owner; body 1c1974b4a8ca5b067ae9dca4737315e7
+--   plpgsql, stable; owner writ_owner; body d33656d0621ed6f04fda067b45ee5d2d
 
 -- function writ_data.wrong_with_document(p_document text, p_now jsonb) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body f740956477c587c978c54b90b807b9e3
@@ -5651,7 +5542,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, immutable; owner writ_owner; body 2be86b4af1277f6c4c9c440e5f7101d8
 
 -- function writ_data.wrong_with_state(c writ_data.contract, p_state jsonb) returns jsonb
---   plpgsql, stable; owner writ_owner; body 84b2a324ad53ddbd3a9d4a866528e00a
+--   plpgsql, stable; owner writ_owner; body e0e20d28f79cfab295d404be2378d9e2
 
 -- function writ_data.wrong_with_step(p_step jsonb) returns text
 --   plpgsql, immutable; owner writ_owner; body 14a11db2009b872e4b32ce1561395260
@@ -5668,7 +5559,6 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   governance.audit.timeout_sec = 300
 --   governance.denials_per_minute = 10
 --   governance.evidence_max_age_ms = 5000
---   governance.read.interval_ms = 1000
 --   governance.rollback.health_gate = "observe"
 --   governor.action_ms = 500
 --   governor.attempts = 3

@@ -410,9 +410,10 @@ describe('docs/internals/questions.md', () => {
   const architecture = read('ARCHITECTURE.md');
   /** The page, each file of the answer, and the folder of a file that the page does not name. */
   const hopsTo = (answer: string) =>
-    [...answer.matchAll(/`((?:[\w-]+\/)+[\w.-]+\.\w+|\.ci\/run)`/g)]
-      .map(([, path]) => (architecture.includes(`\`${path}\``) ? 1 : 2))
-      .reduce((sum, hops) => sum + hops, 1);
+    [...answer.matchAll(/`((?:[\w-]+\/)+[\w.-]+\.\w+|\.ci\/run)`/g)].reduce(
+      (hops, [, path]) => hops + (architecture.includes(`\`${path}\``) ? 1 : 2),
+      1,
+    );
 
   test.each(rows)('counts the hops to “$question”', ({ answer, hops }) => {
     expect(hopsTo(answer)).toBeGreaterThan(1);

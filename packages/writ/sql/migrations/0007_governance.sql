@@ -64,6 +64,7 @@ comment on column writ_data.api_key.tenant_id is 'Null: each tenant of its princ
 comment on column writ_data.api_key.rights is
   'What it is narrowed to; its principal must have the right, too. Null: each right of that.';
 create index api_key_of_principal on writ_data.api_key (principal_id, added_at);
+create index api_key_by_time on writ_data.api_key (added_at, key_id);
 
 create table writ_data.denial (
   principal_id text not null references writ_data.principal,

@@ -56,7 +56,10 @@ export const tenantOf = (
   { tenant }: Pick<Acting, 'tenant'>,
 ): string | undefined => tenant ?? host.tenant;
 
-/** Calls a gate that changes something. `call` is everything after `writ.`. */
+/**
+ * Calls a gate that changes something. `call` is everything after `writ.`; with `once` also a part
+ * of the gate's answer.
+ */
 export async function act<Answer>(
   host: Bound & { readonly db: Queryable },
   call: string,
@@ -72,17 +75,46 @@ export async function act<Answer>(
   if (once !== undefined) {
     const name = call.slice(0, call.indexOf('('));
     const meant = means ?? params.map((value) => (value === credential ? null : value));
-    const digest = createHash('sha256')
-      .update(JSON.stringify([name, meant]))
-      .digest('hex');
     const request = [credential, tenant ?? null, once].map(param).join(', ');
     // One statement, so that effect and answer are one transaction. COALESCE does not evaluate its
     // second part, the effect, if the first one has an answer.
-    expression = `coalesce(writ.fn_request_begin(${request}, ${param(digest)}),
-      writ.fn_request_end(${request}, ${expression}::jsonb))`;
+    expression = `coalesce(writ.fn_request_begin(${request}, ${param(digestOf(name, meant))}),
+      writ.fn_request_end(${request}, (${expression})::jsonb))`;
   }
   return send<Answer>(host, call, expression, values, signal);
 }
+
+/**
+ * Does several things in the caller's transaction, under one key. A repetition does none of them,
+ * and answers what the first call answered. Without a key it only does them.
+ */
+export async function actOnce<Answer>(
+  host: Bound & { readonly db: Queryable },
+  name: string,
+  meant: unknown,
+  options: Acting,
+  act: () => Promise<Answer>,
+): Promise<Answer> {
+  const { once = host.once, signal = host.signal, tenant = host.tenant } = options;
+  signal?.throwIfAborted();
+  if (once === undefined) return act();
+  const request = [null, tenant ?? null, once];
+  const begin = 'fn_request_begin($1, $2, $3, $4)';
+  const values = [...request, digestOf(name, meant)];
+  // In an object, because `null` says that there was no such call.
+  const known = await send<{ answer: Answer } | null>(host, begin, `writ.${begin}`, values, signal);
+  if (known !== null) return known.answer;
+  const answer = await act();
+  const end = 'fn_request_end($1, $2, $3, $4::text::jsonb)';
+  await send(host, end, `writ.${end}`, [...request, JSON.stringify({ answer })], signal);
+  return answer;
+}
+
+/** SHA-256 of a call as its caller meant it. */
+const digestOf = (name: string, meant: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify([name, meant]))
+    .digest('hex');
 
 /** Calls a gate that changes nothing. `call` is everything after `writ.`. */
 export function look<Answer>(

@@ -108,6 +108,12 @@ export const surroundings = {
     status: 500,
     retryable: true,
   },
+  schedule_moved: {
+    message: 'The definition of the schedule was changed in the meantime.',
+    remedy: 'Read it again, and change the version in the detail.',
+    status: 409,
+    retryable: false,
+  },
   schedule_not_found: {
     message: 'This tenant has no such schedule.',
     remedy: 'Check the name and the tenant: `writ.schedules.list()`.',

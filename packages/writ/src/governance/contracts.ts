@@ -564,11 +564,21 @@ export class Contract {
             ...(signed ??
               (await this.#sign(await this.#glass(breakGlass, hash, options), options))),
           };
-    const jobId = await this.#host.activate(credentialOf(this.#host, options), {
-      contract: this.id,
-      ...broken,
-    });
-    return this.#host.changes.handle(jobId);
+    const activation = { contract: this.id, ...broken };
+    const { once = this.#host.once } = options;
+    if (once === undefined) {
+      const credential = credentialOf(this.#host, options);
+      return this.#host.changes.handle(await this.#host.activate(credential, activation));
+    }
+    // Calls that travel together have no request row.
+    const { job_id } = await actAs<{ job_id: string }>(
+      this.#host,
+      'fn_contracts_activate($1, $2::text::jsonb) -> 0',
+      [JSON.stringify([{ ...activation, job: uuidv7() }])],
+      options,
+      [this.id, breakGlass, hash],
+    );
+    return this.#host.changes.handle(job_id);
   }
 
   /**
@@ -603,16 +613,12 @@ export class Contract {
         `template ${this.id}: no worker with its step types has answered`,
       );
     return async (options = {}) => {
-      const { job_id } = await gate<{ job_id: string }>(
-        options.db ? transactionOf(options.db) : this.#host.db,
+      const { job_id } = await actAs<{ job_id: string }>(
+        inTransactionOf(this.#host, options.db),
         'fn_template_activate($1, $2::text::uuid, $3::text::jsonb, $4, $5::text::uuid)',
-        [
-          credentialOf(this.#host, options),
-          this.id,
-          JSON.stringify(params),
-          content,
-          options.id ?? uuidv7(),
-        ],
+        [this.id, JSON.stringify(params), content, options.id ?? uuidv7()],
+        options,
+        [this.id, params],
       );
       return this.#host.changes.handle(job_id);
     };
@@ -872,7 +878,7 @@ export class Contracts {
     }: StopOptions,
   ): Promise<Stopped[]> {
     refuseSecrets(reason, 'the reason');
-    const answer = await gate<
+    const answer = await actAs<
       {
         contract_id: string;
         job_id: string;
@@ -882,9 +888,11 @@ export class Contracts {
         detail?: string;
       }[]
     >(
-      db ? transactionOf(db) : this.#host.db,
+      inTransactionOf(this.#host, db),
       'fn_governance_stop($1, $2::text::uuid[], $3, $4::text::uuid, $5)',
-      [credentialOf(this.#host, options), `{${ids.join(',')}}`, reason, signalId, tenant],
+      [`{${ids.join(',')}}`, reason, signalId, tenant],
+      { ...options, tenant },
+      [ids, reason],
     );
     const refused = answer.find(({ reason: code }) => code !== undefined);
     if (refused?.reason)
@@ -1082,6 +1090,10 @@ export const notRead = (unread: readonly OutsideRead[]): WritRefusal =>
 
 /** How long an instance waits for an applier that reads what stands outside. */
 const readMs = 30_000;
+
+/** The same host, whose calls are part of the caller's transaction, if one is given. */
+const inTransactionOf = (host: ContractsHost, db: AnyConnection | undefined): ContractsHost =>
+  db === undefined ? host : { ...host, db: transactionOf(db) };
 
 const isOpen = `c.status not in ('COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED')`;
 

@@ -6,9 +6,9 @@
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { type Acting, act } from '../database/acting.js';
+import { type Acting, actOnce, actorOf } from '../database/acting.js';
 import type { Queryable } from '../database/connection.js';
-import { readJson, readRows } from '../database/gate.js';
+import { gate, readJson, readRows } from '../database/gate.js';
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { composites, roles as known } from '../database/roles.js';
 import { WritError } from '../errors/index.js';
@@ -167,13 +167,21 @@ export class Logins {
     });
   }
 
-  /** Carries a plan out in one transaction. Needs `password` if the plan sets one. */
+  /**
+   * Carries a plan out in one transaction. Needs `password` if the plan sets one. With `once`, a
+   * repetition makes no role again, even from a plan that was made after the first call.
+   */
   async put(
     plan: LoginPlan,
     { password, ...options }: Acting & { readonly password?: string | undefined } = {},
   ): Promise<void> {
     const verifier = plan.setsPassword ? scramVerifier(password as string) : undefined;
-    await this.#carryOut(plan, statementsOf(plan, verifier), options);
+    // Another password is another call. It costs as much to guess as the verifier that PostgreSQL
+    // keeps.
+    const { login } = plan.definition;
+    const secret = password === undefined ? null : scramVerifier(password, Buffer.from(login));
+    const meant = [plan.definition, secret];
+    await this.#carryOut('logins.put', meant, plan, statementsOf(plan, verifier), options);
   }
 
   /** What would revoke every role of Writ from a login and delete its registration. */
@@ -197,29 +205,33 @@ export class Logins {
     plan: LoginPlan,
     { dropRole = false, ...options }: Acting & { readonly dropRole?: boolean | undefined } = {},
   ): Promise<void> {
-    const drop = `drop role if exists ${name(plan.definition.login)}`;
-    await this.#carryOut(plan, statementsOf(plan), options, dropRole ? [drop] : []);
+    const { login } = plan.definition;
+    const last = dropRole ? [`drop role if exists ${name(login)}`] : [];
+    const meant = [login, dropRole];
+    await this.#carryOut('logins.remove', meant, plan, statementsOf(plan), options, last);
   }
 
   async #carryOut(
+    call: string,
+    meant: unknown,
     { definition, registers, unregisters }: LoginPlan,
     statements: readonly string[],
     options: Acting,
     last: readonly string[] = [],
   ): Promise<void> {
-    const actor = options.actor ?? this.#host.actor;
+    const { login } = definition;
+    const actor = actorOf(this.#host, options);
     await this.#host.transact(async (db) => {
-      for (const sql of statements) await readRows(db, sql);
-      if (registers)
-        await act(
-          { db },
-          'fn_login_put($1, $2::text::jsonb, $3)',
-          [definition.login, JSON.stringify(documentOf(definition)), actor],
-          options,
-        );
-      if (unregisters)
-        await act({ db }, 'fn_login_remove($1, $2)', [definition.login, actor], options);
-      for (const sql of last) await readRows(db, sql);
+      const host = { ...this.#host, db };
+      await actOnce(host, call, meant, options, async () => {
+        for (const sql of statements) await readRows(db, sql);
+        if (registers) {
+          const document = JSON.stringify(documentOf(definition));
+          await gate(db, 'fn_login_put($1, $2::text::jsonb, $3)', [login, document, actor]);
+        }
+        if (unregisters) await gate(db, 'fn_login_remove($1, $2)', [login, actor]);
+        for (const sql of last) await readRows(db, sql);
+      });
     });
   }
 

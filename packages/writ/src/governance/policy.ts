@@ -2,8 +2,9 @@
  * The governance policy of a tenant: how many approve what, which sources may propose, and how long
  * things may take.
  */
+import { tenantOf } from '../database/acting.js';
 import { gate } from '../database/gate.js';
-import { type ActingHost, type In, put, type Reading, tenantRead } from './actor.js';
+import { type ActingHost, actAs, type In, type Reading, tenantRead } from './actor.js';
 
 export interface PolicyDocument {
   /** How many persons, from 1 to 20, for each risk. */
@@ -33,12 +34,21 @@ export class GovernancePolicy {
 
   /**
    * Publishes the next version and answers its number; what it leaves out is as built in. What is
-   * not approved yet is held to it from now on.
+   * not approved yet is held to it from now on. With `version`, the newest that the caller knows (0:
+   * the built-in one), another one refuses the call (`policy_moved`).
    */
-  async publish(document: Partial<PolicyDocument>, options: In = {}): Promise<number> {
-    return (
-      await put<{ version: number }>(this.#host, 'fn_governance_policy_publish', document, options)
-    ).version;
+  async publish(
+    document: Partial<PolicyDocument>,
+    { version, ...options }: In & { readonly version?: number } = {},
+  ): Promise<number> {
+    const tenant = tenantOf(this.#host, options) ?? 'default';
+    const published = await actAs<{ version: number }>(
+      this.#host,
+      'fn_governance_policy_publish($1, $2::text::jsonb, $3, $4::text::integer)',
+      [JSON.stringify(document), tenant, version === undefined ? null : String(version)],
+      options,
+    );
+    return published.version;
   }
 
   /** What is in force, or a version before. */

@@ -9,7 +9,7 @@ import { gate, readJson, readRows } from '../database/gate.js';
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
 import { isConnectionLoss, PermanentFailure, refusalIn, WritRefusal } from '../errors/index.js';
-import { type ActingHost, type As, actAs, type In } from '../governance/actor.js';
+import { type ActingHost, actAs, type In } from '../governance/actor.js';
 import type { Contracts } from '../governance/contracts.js';
 import type { Receipt } from '../ledger/receipt.js';
 import type { Reach } from '../outbox/buses/addresses.js';
@@ -29,7 +29,7 @@ import { Driver, type DriverHost } from './driver.js';
 import { Entitlements } from './entitlements.js';
 import { checkIncoming, type IncomingSignal } from './incoming.js';
 import { type GovernorName, intakeOf, type SignalIntake, type Signalled } from './intake.js';
-import { Policies } from './policies.js';
+import { Policies, type Publishing } from './policies.js';
 import type { GovernorPolicy, Parameters } from './policy-document.js';
 import type {
   Governor,
@@ -618,6 +618,9 @@ export class Governors {
 const notFound = ({ tenant, sku }: GovernorName) =>
   new WritRefusal('governor_not_found', `${tenant} ${sku}`);
 
+/** Options of a call about one governor: its tenant is known. */
+type InOwn = Omit<In, 'tenant'>;
+
 /** One governor: the calls of `Governors`, with its tenant and product. */
 export class GovernorHandle {
   readonly #governors: Governors;
@@ -647,28 +650,26 @@ export class GovernorHandle {
   }
 
   /** Publishes the next version of its policy and answers its number. */
-  async publish(
-    policy: GovernorPolicy,
-    options: As & { readonly shadow?: boolean | undefined } = {},
-  ): Promise<number> {
+  async publish(policy: GovernorPolicy, options: Omit<Publishing, 'tenant'> = {}): Promise<number> {
     const { policies } = this.#governors;
     return (await policies.publish(this.name.sku, policy, { ...options, ...this.#at })).version;
   }
 
-  async withdraw(options: As = {}): Promise<number> {
+  /** Takes its policy away and answers the number of the version that says so. */
+  async withdraw(options: InOwn & Pick<Publishing, 'version'> = {}): Promise<number> {
     const { policies } = this.#governors;
     return (await policies.withdraw(this.name.sku, { ...options, ...this.#at })).version;
   }
 
-  signal(signal: SentSignal): Promise<Signalled> {
-    return this.#governors.signal(this.name.sku, signal, this.#at);
+  signal(signal: SentSignal, options: Omit<Acting, 'tenant'> = {}): Promise<Signalled> {
+    return this.#governors.signal(this.name.sku, signal, { ...options, ...this.#at });
   }
 
   /** Asks for an action of its policy. Answers its id. */
   async act(
     type: string,
     parameters: Parameters = {},
-    { id, ...options }: As & { readonly id?: string | undefined } = {},
+    { id, ...options }: InOwn & { readonly id?: string | undefined } = {},
   ): Promise<string> {
     const asked = { type, parameters, ...(id !== undefined && { id }) };
     const { action_id } = await this.#governors.act(this.name.sku, asked, {
@@ -680,7 +681,7 @@ export class GovernorHandle {
 
   acknowledge(
     cause: string,
-    { reason, ...options }: As & { readonly reason: string },
+    { reason, ...options }: InOwn & { readonly reason: string },
   ): Promise<void> {
     const { sku } = this.name;
     return this.#governors.acknowledge(sku, { cause, reason }, { ...options, ...this.#at });

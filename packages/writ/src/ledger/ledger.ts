@@ -198,7 +198,10 @@ export class Ledger {
     });
   }
 
-  /** Signs what there is, and publishes it. `key` is the text of the private key's file. */
+  /**
+   * Signs what there is, and publishes it. `key` is the text of the private key's file. A tree is
+   * stored and published once, however often this is called, so it needs no `once`.
+   */
   checkpoint(options: {
     key: string;
     places: readonly string[];

@@ -704,8 +704,8 @@ export class Runs {
   }
 
   /**
-   * An event of a run that another engine executes. The same event again answers the one that is
-   * there. If the database does not answer within the write budget, a StepStarted goes to the
+   * An event of a run that another engine executes. Its run, step, attempt and type are its key: the
+   * same event again answers the one that is there, and needs no `once`. If the database does not answer within the write budget, a StepStarted goes to the
    * spool, if the connection has one; anything else throws WRITE_BUDGET_EXCEEDED: tell it again.
    */
   append(
@@ -771,13 +771,13 @@ export class Runs {
    * Starts runs that were queued, as far as there is room. Workers do it by themselves; whoever
    * else does it at the same time starts others.
    */
-  async dequeueAndStart(): Promise<QueuedStart[]> {
-    const { actor } = this.#host;
+  async dequeueAndStart(options: Omit<Acting, 'tenant'> = {}): Promise<QueuedStart[]> {
     const { runs, failed, skipped } = await unlessBrokenOff(() =>
       act<{ runs: string[]; failed: string[]; skipped: string[] }>(
         this.#host,
         'fn_run_dequeue_many($1)',
-        [actor],
+        [actorOf(this.#host, options)],
+        options,
       ),
     );
     const as = (status: QueuedStart['status']) => (runId: string) => ({ runId, status });

@@ -27,6 +27,12 @@ export interface ScheduleRule {
   readonly catchUp?: CatchUp;
 }
 
+/** What a caller knows of a schedule that it changes. */
+export interface KnownSchedule {
+  /** Its version, 0 for none; another one refuses the call (`schedule_moved`). */
+  readonly version?: number;
+}
+
 export interface ScheduledJobOptions
   extends Pick<
     EnqueueOptions,
@@ -38,6 +44,7 @@ export interface ScheduledJobOptions
 
 export type ScheduleOptions<Sent> = ScheduleRule &
   ScheduledJobOptions &
+  KnownSchedule &
   Acting &
   (Sent extends undefined ? { readonly input?: Sent } : { readonly input: Sent });
 
@@ -47,6 +54,8 @@ export interface Schedule {
   readonly cron: string;
   readonly timeZone: string;
   readonly catchUp: CatchUp;
+  /** Counts changes of its definition. */
+  readonly version: number;
   readonly kind: string;
   /** What its jobs are enqueued with, beside the input. */
   readonly jobOptions: Readonly<Record<string, unknown>>;
@@ -119,7 +128,7 @@ export class Schedules {
   async #put(
     name: string,
     cron: Cron,
-    options: ScheduleRule & ScheduledJobOptions & Acting,
+    options: ScheduleRule & ScheduledJobOptions & KnownSchedule & Acting,
     json: string,
   ) {
     const { id, kind, tenant, ...job } = JSON.parse(json) as Record<string, unknown>;
@@ -133,16 +142,17 @@ export class Schedules {
     const next = cron.next(await this.#now());
     const answer = await act<PutAnswer>(
       this.#host,
-      'fn_schedule_put($1, $2::text::jsonb, $3, $4, $5)',
+      'fn_schedule_put($1, $2::text::jsonb, $3, $4, $5, $6::text::integer)',
       [
         name,
         JSON.stringify(definition),
         next.toISOString(),
         actorOf(this.#host, options),
         this.#tenantOf(options),
+        versionOf(options),
       ],
       options,
-      { means: [name, definition, this.#tenantOf(options)] }, // the next tick is of this moment
+      { means: [name, definition, this.#tenantOf(options), versionOf(options)] }, // the next tick is of this moment
     );
     return { changed: answer.changed, nextTick: answer.next_tick };
   }
@@ -181,7 +191,7 @@ export class Schedules {
         this.#host.db,
         {
           columns: `schedule as name, tenant_id as tenant, cron, time_zone as "timeZone",
-            catch_up as "catchUp", job_kind as kind, job_options as "jobOptions",
+            catch_up as "catchUp", version, job_kind as kind, job_options as "jobOptions",
             next_tick as "nextTick", last_tick as "lastTick", last_job_id as "lastJobId",
             paused_at as "pausedAt", paused_by as "pausedBy", updated_at as "updatedAt",
             updated_by as "updatedBy"`,
@@ -251,8 +261,15 @@ export class Schedules {
   }
 
   /** Removes a schedule; jobs that it has enqueued stay. */
-  async remove(name: string, options: Acting = {}): Promise<void> {
-    await this.#call('fn_schedule_remove', name, options);
+  async remove(name: string, options: Acting & KnownSchedule = {}): Promise<void> {
+    await this.#host.calling(() =>
+      act(
+        this.#host,
+        'fn_schedule_remove($1, $2, $3, $4::text::integer)',
+        [name, actorOf(this.#host, options), this.#tenantOf(options), versionOf(options)],
+        options,
+      ),
+    );
   }
 
   #call<Answer>(name: string, schedule: string, options: Acting): Promise<Answer> {
@@ -266,6 +283,9 @@ export class Schedules {
     );
   }
 }
+
+const versionOf = ({ version }: KnownSchedule): string | null =>
+  version === undefined ? null : String(version);
 
 function ruleOf({ cron, timeZone = 'UTC', catchUp }: ScheduleRule): Cron {
   if (catchUp !== undefined && !catchUps.includes(catchUp))

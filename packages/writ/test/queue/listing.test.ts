@@ -162,6 +162,7 @@ const lists: [string, (w: Writ, after?: string) => Promise<unknown>][] = [
   ['ticks', (w) => w.schedules.ticks('s1')],
   ['destinations', (w) => w.destinations.list()],
   ['deliveries', (w) => w.destinations.deliveries('shop')],
+  ['executions', async (w) => w.jobs.executions(String((await w.jobs.list()).items[0]?.job_id))],
   ['refused deliveries', (w) => w.destinations.deliveries('shop', { failed: true })],
   ['dead letters of a destination', (w) => w.destinations.deadLetters('shop')],
 ];
@@ -172,6 +173,15 @@ test.each(lists)('a list of %s reads no history from end to end', async (_name, 
   await read(writ);
   expect(scanned).toEqual([]);
   expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test('the facts of a job, and those that a destination would be told of, are read by their time', async () => {
+  const [job] = await some(writ.jobs.list({ status: 'dead_letter' }));
+  scanned.length = 0;
+  expect(await writ.jobs.events(String(job?.job_id))).toBeInstanceOf(Array);
+  const counts = await writ.destinations.recorded('shop', new Date(Date.now() - 1_000));
+  expect(counts.reduce((sum, { events }) => sum + events, 0)).toBeLessThan(rows);
+  expect(scanned).toEqual([]);
 });
 
 test('a job is read by its id', async () => {

@@ -4,11 +4,14 @@
 -- p_document: {approvals: {low, medium, high, critical}, sources, similar_within_sec, review_days,
 --          draft_days, window_hours}; the built-in policy supplies absent fields.
 -- Answers: {version}. The change leaves a receipt with its principal and login.
--- Refuses: invalid_argument, value_not_canonical, and what may() refuses (right: operate).
+-- Refuses: invalid_argument, value_not_canonical, policy_moved (with the version), and what may()
+--          refuses (right: operate).
 create or replace function writ.fn_governance_policy_publish(
   p_key text,
   p_document jsonb,
-  p_tenant_id text default 'default'
+  p_tenant_id text default 'default',
+  p_version integer default null    -- the newest that the caller knows, 0 for the built-in policy;
+                                    -- null: any
 ) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -67,6 +70,9 @@ begin
   v_document := writ_data.built_in_policy() || p_document;
   loop
     v_before := writ_data.governance_policy_of(p_tenant_id);
+    if v_before.version <> p_version then
+      return writ_data.refusal('policy_moved', format('version %s', v_before.version));
+    end if;
     insert into writ_data.governance_policy (
       tenant_id, version, document, published_by, published_at
     )

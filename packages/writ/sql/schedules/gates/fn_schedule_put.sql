@@ -6,7 +6,8 @@
 --          paused.
 -- Refuses: actor_required, invalid_actor, invalid_schedule, invalid_tenant, tenant_forbidden,
 --          invalid_cron, invalid_time_zone, invalid_catch_up, invalid_ticks, payload_too_large,
---          unknown_job_kind, reserved_job_kind, and what the queue would refuse its job for.
+--          unknown_job_kind, reserved_job_kind, what the queue would refuse its job for, and
+--          schedule_moved (with its version).
 -- Locks:   the row of the schedule.
 create or replace function writ.fn_schedule_put(
   p_schedule text,
@@ -14,7 +15,8 @@ create or replace function writ.fn_schedule_put(
                                     -- enqueues, as fn_job_enqueue_many takes it}
   p_next_tick timestamptz,          -- the first after now, which the caller works out
   p_actor text,
-  p_tenant_id text default 'default'
+  p_tenant_id text default 'default',
+  p_version integer default null    -- the version that the caller knows, 0 for none; null: any
 ) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -23,6 +25,7 @@ declare
   v_now timestamptz := writ.now();
   v_new writ_data.schedule;
   v_refusal jsonb;
+  v_version integer;
   v_next_tick timestamptz;
 begin
   -- Validate.
@@ -103,6 +106,18 @@ begin
     return v_refusal;
   end if;
 
+  -- Lock, and check under the lock.
+
+  select version into v_version
+  from writ_data.schedule
+  where tenant_id = p_tenant_id and schedule = p_schedule
+  for update;
+  if coalesce(v_version, 0) <> p_version then
+    return writ_data.refused(
+      'fn_schedule_put', p_actor, 'schedule_moved', format('version %s', coalesce(v_version, 0))
+    );
+  end if;
+
   -- Write, record and answer.
 
   insert into writ_data.schedule as s
@@ -115,10 +130,14 @@ begin
       when (s.cron, s.time_zone) = (excluded.cron, excluded.time_zone) then s.next_tick
       else excluded.next_tick
     end
-  where (s.cron, s.time_zone, s.catch_up, s.job_kind, s.job)
-    <> (excluded.cron, excluded.time_zone, excluded.catch_up, excluded.job_kind, excluded.job)
+  where p_version is distinct from 0
+    and (s.cron, s.time_zone, s.catch_up, s.job_kind, s.job)
+      <> (excluded.cron, excluded.time_zone, excluded.catch_up, excluded.job_kind, excluded.job)
   returning s.next_tick into v_next_tick;
-  if not found then
+  if not found and p_version = 0 then
+    -- Another call has made it since the check.
+    return writ_data.refused('fn_schedule_put', p_actor, 'schedule_moved', 'version 1');
+  elsif not found then
     -- The definition is unchanged. The statement above has locked the row, so that stays true.
     return jsonb_build_object(
       'schedule', p_schedule,
