@@ -3,6 +3,7 @@
 -- Callers: writ_principal, writ_server
 -- p_document: {approvals: {low, medium, high, critical}, sources, similar_within_sec, review_days,
 --          draft_days, window_hours}; the built-in policy supplies absent fields.
+-- p_version: the newest that the caller knows, 0 for the built-in policy; null: any.
 -- Answers: {version}. The change leaves a receipt with its principal and login.
 -- Refuses: invalid_argument, value_not_canonical, policy_moved (with the version), and what may()
 --          refuses (right: operate).
@@ -10,8 +11,7 @@ create or replace function writ.fn_governance_policy_publish(
   p_key text,
   p_document jsonb,
   p_tenant_id text default 'default',
-  p_version integer default null    -- the newest that the caller knows, 0 for the built-in policy;
-                                    -- null: any
+  p_version integer default null
 ) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,6 @@
 -- Defines a schedule, or replaces its definition.
 -- Callers: writ_producer, writ_server, writ_admin
+-- p_version: the version that the caller knows, 0 for none; null: any.
 -- Answers: {schedule, changed, next_tick}. Repeating the current definition changes nothing. A
 --          new cron or time zone takes effect at p_next_tick, and due ticks of the old definition
 --          that have not fired never fire. A new job keeps the ticks. A paused schedule stays
@@ -16,7 +17,7 @@ create or replace function writ.fn_schedule_put(
   p_next_tick timestamptz,          -- the first after now, which the caller works out
   p_actor text,
   p_tenant_id text default 'default',
-  p_version integer default null    -- the version that the caller knows, 0 for none; null: any
+  p_version integer default null
 ) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,6 @@
 -- Removes a schedule and the list of its ticks. Jobs that it has enqueued stay.
 -- Callers: writ_admin, writ_server
+-- p_version: the version that the caller knows; null: any.
 -- Answers: {schedule, removed: true}.
 -- Refuses: actor_required, invalid_actor, schedule_not_found (also for another tenant's),
 --          schedule_moved (with its version).
@@ -8,7 +9,7 @@ create or replace function writ.fn_schedule_remove(
   p_schedule text,
   p_actor text,
   p_tenant_id text default 'default',
-  p_version integer default null    -- the version that the caller knows; null: any
+  p_version integer default null
 ) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
