@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { look } from '../database/acting.js';
 import { databaseTime } from '../database/clock.js';
 import { type AnyConnection, transactionOf } from '../database/connection.js';
-import { gate, readJson } from '../database/gate.js';
+import { readJson } from '../database/gate.js';
 import { type Page, type PageOptions, readPage } from '../database/listing.js';
 import { isUuid, uuidv7 } from '../database/uuid.js';
 import type { Waiters } from '../database/waiters.js';
