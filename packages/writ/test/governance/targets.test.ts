@@ -49,6 +49,36 @@ describe('principals', () => {
   });
 });
 
+describe('what is made known', () => {
+  test.each([
+    [{ type: 'http' }, 'needs url'],
+    [{ type: 'prometheus', config: { url: 'http://x' } }, 'needs query'],
+    [{ type: 'sql', config: { query: 'select true', expect: 200 } }, 'does not read expect'],
+    [{ type: 'reported', config: { url: 'http://x' } }, 'does not read url'],
+  ] as const)('refuses the probe %j, because it %s', async (probe, why) => {
+    const put = s.writ.probes.put(
+      { name: 'up', capability: 'checkout', ...probe },
+      { as: s.keys.ops },
+    );
+    await expect(put).rejects.toMatchObject({
+      code: 'invalid_probe',
+      detail: expect.stringContaining(why),
+    });
+  });
+
+  test.each([
+    [{ domain: 'shop' }, 'Item 2 has no name'],
+    [{ capability_name: 'b', values: { max: 1 } }, 'Item 2 says values, which nobody reads'],
+    [{ scope: 'limits', domain: 'shop' }, 'Item 2 says domain, which nobody reads'],
+  ])('refuses the item %j: %s', async (item, why) => {
+    const put = s.writ.capabilities.put([{ capability_name: 'a' }, item], { as: s.keys.ops });
+    await expect(put).rejects.toMatchObject({
+      code: 'invalid_target',
+      detail: expect.stringContaining(why),
+    });
+  });
+});
+
 describe('changes', () => {
   test.each([
     [
