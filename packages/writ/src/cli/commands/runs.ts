@@ -352,7 +352,7 @@ function events(runs: Command): void {
         for (let next: string | null = ''; next !== null && found.length < limit; ) {
           const page = {
             limit: Math.min(1_000, limit - found.length),
-            after: next,
+            after: next || undefined,
           };
           const read = await writ.runs.events(id, { ...of, ...page, afterSeq: after });
           found.push(...read.items);
