@@ -54,7 +54,7 @@ export interface CallOptions {
    */
   readonly db?: AnyConnection;
   /** As in every acting call. */
-  readonly once?: string;
+  readonly once?: string | undefined;
 }
 
 export type InputOf<Sent> = Sent extends undefined
