@@ -414,7 +414,6 @@ create table writ_data.api_key ( -- owner writ_owner
   constraint secret_has_its_size CHECK ((octet_length(secret_sha256) = 32)),
   constraint tenant_has_its_size CHECK (((length(tenant_id) >= 1) AND (length(tenant_id) <= 200)))
 );
-CREATE INDEX api_key_by_time ON writ_data.api_key USING btree (added_at, key_id);
 CREATE INDEX api_key_of_principal ON writ_data.api_key USING btree (principal_id, added_at);
 comment on table writ_data.api_key is 'Keys by which the API server authenticates principals. No key signs anything.';
 comment on column writ_data.api_key.tenant_id is 'Null: each tenant of its principal.';
@@ -479,14 +478,13 @@ create table writ_data.configuration_scope ( -- owner writ_owner
 create table writ_data.consumer_position ( -- owner writ_owner
   consumer text not null,
   since uuid not null,
-  xid xid8 not null,
-  event_id uuid not null,
+  position writ_data.record_position not null,
   moved_at timestamp with time zone not null,
   refused text,
   constraint consumer_position_consumer_fkey FOREIGN KEY (consumer) REFERENCES writ_data.consumer_registry(consumer) ON DELETE CASCADE,
   constraint consumer_position_pkey PRIMARY KEY (consumer)
 ) with (fillfactor=50);
-comment on table writ_data.consumer_position is 'How far each consumer has followed the log: every fact up to (xid, event_id) is behind it. Moves once per call, whatever the number of facts.';
+comment on table writ_data.consumer_position is 'How far each consumer has followed the record. Moves once per call, whatever the number of facts.';
 comment on column writ_data.consumer_position.since is 'Facts recorded before this id are none of its business.';
 comment on column writ_data.consumer_position.refused is 'Why the queue does not take its jobs; it stays where it is until that has changed.';
 
@@ -689,16 +687,14 @@ create table writ_data.destination ( -- owner writ_owner
   config jsonb not null default '{}'::jsonb,
   state text not null default 'active'::text,
   note text,
-  xid xid8 not null,
-  batch_id uuid not null,
+  position writ_data.record_position not null,
   failures integer not null default 0,
   failing_since timestamp with time zone,
   retry_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   holder text,
   held_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   turn uuid,
-  to_xid xid8,
-  to_batch uuid,
+  turn_end writ_data.record_position,
   oldest timestamp with time zone,
   put_by text not null,
   put_at timestamp with time zone not null,
@@ -712,12 +708,12 @@ create table writ_data.destination ( -- owner writ_owner
   constraint tenant_is_not_blank CHECK ((tenant_id <> ''::text)),
   constraint types_are_1_to_100 CHECK (((cardinality(types) >= 1) AND (cardinality(types) <= 100)))
 ) with (fillfactor=50);
-comment on table writ_data.destination is 'A place outside that is told of events: everything up to (xid, batch_id) has been given to it, or is in undelivered.';
+comment on table writ_data.destination is 'A place outside that is told of events: everything up to its position has been given to it, or is in undelivered.';
 comment on column writ_data.destination.types is 'Types of events; one that ends with * is the beginning of types.';
 comment on column writ_data.destination.config is 'Where it is, and names of secrets; never a secret.';
 comment on column writ_data.destination.failures is 'Calls in a row in which nothing was accepted.';
 comment on column writ_data.destination.holder is 'The relay whose turn it is, until held_until.';
-comment on column writ_data.destination.turn is 'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its first row.';
+comment on column writ_data.destination.turn is 'The turn that was given last. It ends at turn_end; oldest is the time of its first row.';
 
 create table writ_data.door ( -- owner writ_owner
 
@@ -778,7 +774,7 @@ create table writ_data.event_seal ( -- owner writ_owner
 CREATE INDEX event_seal_by_end ON writ_data.event_seal USING btree (to_xid, to_id);
 CREATE TRIGGER event_seal_is_not_truncated BEFORE TRUNCATE ON writ_data.event_seal FOR EACH STATEMENT EXECUTE FUNCTION writ_data.refuse_change();
 CREATE TRIGGER event_seal_is_written_once BEFORE DELETE OR UPDATE ON writ_data.event_seal FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
-comment on table writ_data.event_seal is 'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to (to_xid, to_id), with ids after since and not after upto. leaves: their hashes, which stay when the rows are past their retention.';
+comment on table writ_data.event_seal is 'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to (to_xid, to_id), with ids after since, the era, and not after upto. leaves: their hashes, which stay when the rows are past their retention.';
 
 create table writ_data.event_type_registry ( -- owner writ_owner
   event_type text not null,
@@ -1304,9 +1300,7 @@ create table writ_data.ledger_clockwork ( -- owner writ_owner
   missing int8multirange not null default '{}'::int8multirange,
   missing_before int8multirange not null default '{}'::int8multirange,
   missing_xid xid8 not null default '0'::xid8,
-  seal_xid xid8 not null default '0'::xid8,
-  seal_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
-  seal_since uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  sealed writ_data.record_position not null default ROW('00000000-0000-0000-0000-000000000000'::uuid, '0'::xid8, '00000000-0000-0000-0000-000000000000'::uuid)::writ_data.record_position,
   segment bigint not null default 0,
   sealed_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   aside_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
@@ -1596,6 +1590,16 @@ create table writ_data.receipt_stream ( -- owner writ_owner
 ) with (fillfactor=50);
 comment on table writ_data.receipt_stream is 'Streams that have no row of their own to count in.';
 
+create table writ_data.record_era ( -- owner writ_owner
+  era uuid not null,
+  begun_at timestamp with time zone not null,
+  written xid not null,
+  table_id oid not null,
+  constraint record_era_pkey PRIMARY KEY (era)
+);
+comment on table writ_data.record_era is 'Servers that this record has been on, by the ids of their batches.';
+comment on column writ_data.record_era.written is 'The transaction that wrote this row, as its xmin says. With table_id, the oid of this table, it tells a restored row: that one was written by another transaction, into another table.';
+
 create table writ_data.request ( -- owner writ_owner
   login name not null,
   principal_id text not null,
@@ -1618,20 +1622,18 @@ comment on column writ_data.request.answer is 'Null while the call is under way.
 
 create table writ_data.run_projector ( -- owner writ_owner
   one boolean not null default true,
-  xid xid8 not null default '0'::xid8,
-  batch_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  position writ_data.record_position not null default ROW('00000000-0000-0000-0000-000000000000'::uuid, '0'::xid8, '00000000-0000-0000-0000-000000000000'::uuid)::writ_data.record_position,
   holder text,
   held_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   turn uuid,
-  to_xid xid8,
-  to_batch uuid,
+  turn_end writ_data.record_position,
   oldest timestamp with time zone,
   moved_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint run_projector_one_check CHECK (one),
   constraint run_projector_pkey PRIMARY KEY (one)
 ) with (fillfactor=10);
 comment on table writ_data.run_projector is 'How far the projector has followed the record. It moves once per turn, whatever the number of events.';
-comment on column writ_data.run_projector.turn is 'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its first row.';
+comment on column writ_data.run_projector.turn is 'The turn that was given last. It ends at turn_end; oldest is the time of its first row.';
 
 create table writ_data.run_request ( -- owner writ_owner
   request_sha256 bytea not null,
@@ -1786,7 +1788,7 @@ grant select on writ.alert to writ_producer;
 grant select on writ.alert to writ_server;
 grant select on writ.alert to writ_worker;
 
--- view writ.api_key with (security_barrier=true); owner writ_owner; source f7a00e839c56938c91bb5b2e48bff9d5a510e14ba9d3a1ba1754ff0d18493110
+-- view writ.api_key with (security_barrier=true); owner writ_owner; source a9cd018551a78c63be11b7641a05d04f05676aca48400f7bc39d63536b66dc41
 --   key_id text
 --   principal_id text
 --   tenant_id text
@@ -1902,7 +1904,7 @@ grant select on writ.configuration_scope to writ_producer;
 grant select on writ.configuration_scope to writ_server;
 grant select on writ.configuration_scope to writ_worker;
 
--- view writ.consumer_registry; owner writ_owner; source 68e336bd37c8aa95b4541a071a4a0f0d087bb3ed50084353ab15799fa5fc7204
+-- view writ.consumer_registry; owner writ_owner; source e76d6d4dffa9bc47e740218525b368a101558a93a1c51a658db36e57e504c94c
 --   consumer text
 --   event_type text
 --   subject_kind text
@@ -2007,7 +2009,7 @@ grant select on writ.deployment to writ_server;
 grant select on writ.deployment to writ_signer;
 grant select on writ.deployment to writ_worker;
 
--- view writ.destination with (security_barrier=true); owner writ_owner; source 820263ed19263ad264234ba8edd3ee4aab372a39da95247292242666fcf54c3f
+-- view writ.destination with (security_barrier=true); owner writ_owner; source 7e5ad5bbc1d4e1453af16e8a9f2154d8ca272531aae6feb6424ce6ab7b652c10
 --   name text
 --   bus text
 --   tenant_id text
@@ -3196,14 +3198,14 @@ grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_admi
 grant execute on function writ.fn_consumer_dispatch(uuid,text,text) to writ_engine;
 
 -- function writ.fn_consumer_dispatch_many(p_limit integer DEFAULT 1000) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1eaea307b37c93116376f4fb04a91e54
+--   plpgsql, volatile, security definer; owner writ_owner; body 2ff0a93495afad4747d4fed21be43be0
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_dispatch_many(integer) to dot_executor;
 grant execute on function writ.fn_consumer_dispatch_many(integer) to workflow_admin;
 grant execute on function writ.fn_consumer_dispatch_many(integer) to writ_engine;
 
 -- function writ.fn_consumer_register(p_consumer text, p_event_type text, p_job_kind text, p_options jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body bf27dd50833bcee680c96980f9b22dd3
+--   plpgsql, volatile, security definer; owner writ_owner; body ddec3f8c544e4b7156967253a6bbd213
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) to writ_admin;
@@ -3258,7 +3260,7 @@ grant execute on function writ.fn_deployment_renew(uuid,text,text) to workflow_a
 grant execute on function writ.fn_deployment_renew(uuid,text,text) to writ_admin;
 
 -- function writ.fn_destination_put(p_name text, p_bus text, p_types text[], p_tenant_id text, p_config jsonb, p_since timestamp with time zone, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 36299b0ccf08792686309db371b88bf9
+--   plpgsql, volatile, security definer; owner writ_owner; body 1dccb14362fce1e5cb1e8a3c59619b2d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to workflow_admin;
 grant execute on function writ.fn_destination_put(text,text,text[],text,jsonb,timestamp with time zone,text) to writ_admin;
@@ -3339,13 +3341,13 @@ grant execute on function writ.fn_governance_policy(text,integer) to writ_produc
 grant execute on function writ.fn_governance_policy(text,integer) to writ_server;
 grant execute on function writ.fn_governance_policy(text,integer) to writ_worker;
 
--- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d0ff1e7eeccf19972eff2ee2aba693bc
+-- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 10ab09ef0b58a29f7b73fb84fe38afd7
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to dot_executor;
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to workflow_admin;
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to writ_principal;
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to writ_server;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to dot_executor;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_principal;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_server;
 
 -- function writ.fn_governance_stop(p_key text, p_contract_ids uuid[], p_reason text, p_signal_id uuid, p_tenant_id text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b062faa5fdad253a0fadf581bf0d76dd
@@ -3809,7 +3811,7 @@ grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text
 grant execute on function writ.fn_ledger_accept_restore(text,integer,bigint,text,text,integer,bigint,text,text) to writ_admin;
 
 -- function writ.fn_ledger_archived(p_month date, p_place text, p_actor text, p_size bigint, p_signature text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d460fb063b726c5cecb820867fe1dc41
+--   plpgsql, volatile, security definer; owner writ_owner; body 542fc32c0172b03bd51270066d1302f8
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to workflow_admin;
 grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to writ_signer;
@@ -3836,7 +3838,7 @@ grant execute on function writ.fn_ledger_heads(text) to workflow_admin;
 grant execute on function writ.fn_ledger_heads(text) to writ_signer;
 
 -- function writ.fn_ledger_health() returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body b3e45789a20734f64649a48a234f1085
+--   plpgsql, stable, security definer; owner writ_owner; body 512c007e5a61f50545fe5c34c1bd23f4
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_ledger_health() to dot_executor;
@@ -3977,7 +3979,7 @@ grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to writ_
 grant execute on function writ.fn_mot_graph_emit(jsonb,jsonb,text,text) to writ_server;
 
 -- function writ.fn_outbox_done(p_destination text, p_turn uuid, p_moves boolean, p_outcomes json, p_trouble text DEFAULT NULL::text, p_reason text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 56570027968c0e03a0ccb0a4b88bc160
+--   plpgsql, volatile, security definer; owner writ_owner; body fc7e1625b38be161d77e0886b59988b3
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3985,28 +3987,28 @@ grant execute on function writ.fn_outbox_done(text,uuid,boolean,json,text,text) 
 grant execute on function writ.fn_outbox_done(text,uuid,boolean,json,text,text) to workflow_admin;
 grant execute on function writ.fn_outbox_done(text,uuid,boolean,json,text,text) to writ_engine;
 
--- function writ.fn_outbox_read(p_xid xid8, p_batch_id uuid, p_types text[], p_tenant_id text DEFAULT NULL::text, p_limit integer DEFAULT 500, p_idle boolean DEFAULT false) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 7b160f9c1bcce9896b0f11ade353905c
+-- function writ.fn_outbox_read(p_position text, p_types text[], p_tenant_id text DEFAULT NULL::text, p_limit integer DEFAULT 500, p_idle boolean DEFAULT false, p_events integer DEFAULT 2000) returns json
+--   plpgsql, volatile, security definer; owner writ_owner; body 8f7bb26eff2a2417578c002b3154a30b
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to dot_executor;
-grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to workflow_admin;
-grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_admin;
-grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_applier;
-grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_auditor;
-grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_engine;
-grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_producer;
-grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_server;
-grant execute on function writ.fn_outbox_read(xid8,uuid,text[],text,integer,boolean) to writ_worker;
+grant execute on function writ.fn_outbox_read(text,text[],text,integer,boolean,integer) to dot_executor;
+grant execute on function writ.fn_outbox_read(text,text[],text,integer,boolean,integer) to workflow_admin;
+grant execute on function writ.fn_outbox_read(text,text[],text,integer,boolean,integer) to writ_admin;
+grant execute on function writ.fn_outbox_read(text,text[],text,integer,boolean,integer) to writ_applier;
+grant execute on function writ.fn_outbox_read(text,text[],text,integer,boolean,integer) to writ_auditor;
+grant execute on function writ.fn_outbox_read(text,text[],text,integer,boolean,integer) to writ_engine;
+grant execute on function writ.fn_outbox_read(text,text[],text,integer,boolean,integer) to writ_producer;
+grant execute on function writ.fn_outbox_read(text,text[],text,integer,boolean,integer) to writ_server;
+grant execute on function writ.fn_outbox_read(text,text[],text,integer,boolean,integer) to writ_worker;
 
 -- function writ.fn_outbox_replay(p_name text, p_events uuid[], p_since timestamp with time zone, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c15842617930dbb6dc2a8c3d619c3d10
+--   plpgsql, volatile, security definer; owner writ_owner; body bb2ecf35dafc9b252a61f0954dcd79c8
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to workflow_admin;
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_admin;
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer DEFAULT 200) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 521373aa42182bedd9defafe0d5da466
+--   plpgsql, volatile, security definer; owner writ_owner; body 112242e916718494265f06e50cd8fc72
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
@@ -4144,7 +4146,7 @@ grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_engin
 grant execute on function writ.fn_run_append(uuid,jsonb,text,text) to writ_producer;
 
 -- function writ.fn_run_changes(p_projector text, p_limit integer DEFAULT 500) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 7388ecdaf499eb829354327956020903
+--   plpgsql, volatile, security definer; owner writ_owner; body 439d2ec1a50b99f0c9aa165cd63500ea
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4171,7 +4173,7 @@ grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_adm
 grant execute on function writ.fn_run_dequeue_many(text,integer) to writ_engine;
 
 -- function writ.fn_run_project(p_turn uuid, p_snapshots json) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 5e4e1e437d35e5728ed9a8d834e4c199
+--   plpgsql, volatile, security definer; owner writ_owner; body ab904bae3a2e52907daa1a2f55946ed1
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4276,21 +4278,21 @@ grant execute on function writ.fn_schedule_pause(text,text,text) to workflow_adm
 grant execute on function writ.fn_schedule_pause(text,text,text) to writ_admin;
 grant execute on function writ.fn_schedule_pause(text,text,text) to writ_server;
 
--- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 42ba72a772e2f9e0192cc004dc09e738
+-- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body fca9c9b3f7dff8550d3d43cba56abf7b
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to dot_executor;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to workflow_admin;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to writ_admin;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to writ_producer;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to writ_server;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to dot_executor;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to workflow_admin;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_admin;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_producer;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_server;
 
--- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 0ba785e80044f1593a7b29dcd25e8fc8
+-- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 173a3c94302de7030e4d7b89628fc5d4
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_schedule_remove(text,text,text,integer) to workflow_admin;
-grant execute on function writ.fn_schedule_remove(text,text,text,integer) to writ_admin;
-grant execute on function writ.fn_schedule_remove(text,text,text,integer) to writ_server;
+grant execute on function writ.fn_schedule_remove(text,text,text) to workflow_admin;
+grant execute on function writ.fn_schedule_remove(text,text,text) to writ_admin;
+grant execute on function writ.fn_schedule_remove(text,text,text) to writ_server;
 
 -- function writ.fn_schedule_resume(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e92c4658dc993f3fba04540cceb061d4
@@ -4526,6 +4528,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 2697062d7ba5c0021f0255d5c21e43f8
 --   set enable_seqscan=off
 
+-- function writ_data.begin_era() returns void
+--   plpgsql, volatile; owner writ_owner; body fb6a559520a7daa88b1aebc3c3d88881
+
 -- function writ_data.begin_round(p_contract uuid) returns void
 --   sql, volatile; owner writ_owner; body f7a2510379531cc63112768b9f1ee9f5
 
@@ -4726,6 +4731,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.entitlement_of(p_tenant text) returns jsonb
 --   sql, stable; owner writ_owner; body 4bd70fadb292d8c932220c47b3b30db3
 
+-- function writ_data.era_end(p_era uuid) returns uuid
+--   sql, stable; owner writ_owner; body 3a147019c3efd703ede751b24560d426
+
 -- function writ_data.event_document(b writ_data.event_batch) returns text
 --   sql, stable; owner writ_owner; body d350000018643d03ce333ed5b4daeb2b
 
@@ -4924,8 +4932,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.log_after(p_xid xid8, p_event_id uuid, p_horizon xid8, p_since uuid, p_types text[], p_facts integer, OUT event_ids uuid[], OUT event_types text[], OUT subjects text[], OUT xid xid8, OUT event_id uuid, OUT more boolean) returns record
---   plpgsql, stable; owner writ_owner; body 0ef02c57918370ce91bf5c6f0c74edcc
+-- function writ_data.log_after(p_at writ_data.record_position, p_horizon xid8, p_until uuid, p_since uuid, p_types text[], p_facts integer, OUT event_ids uuid[], OUT event_types text[], OUT subjects text[], OUT upto writ_data.record_position, OUT more boolean) returns record
+--   plpgsql, stable; owner writ_owner; body a303ab252d774cd019b4310302ca01ef
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -5024,7 +5032,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body c33ec358d537da88163c5963edbfc6ed
 
 -- function writ_data.on_day_retired(p_day date) returns boolean
---   sql, stable; owner writ_owner; body 44d41a5ecf664772a5e4d1141f0be061
+--   sql, stable; owner writ_owner; body 1fcc8d235363780964a8aa87a086450a
 
 -- function writ_data.on_days_retired(p_at timestamp with time zone) returns text
 --   plpgsql, volatile; owner writ_owner; body 1710bf284a032c5f5e073229903fdeee
@@ -5071,7 +5079,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 8f42a133e381e393cc9b3761973446c2
 
 -- function writ_data.on_runs_retired(p_lo uuid, p_hi uuid) returns boolean
---   sql, stable; owner writ_owner; body 8326f17e18b1ec904186deed805c2785
+--   sql, stable; owner writ_owner; body db077f96cf6131639a784063b6ac1dac
 
 -- function writ_data.on_tick(p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body 9cc78ad7813cbce97640b5184fd6bf6d
@@ -5120,11 +5128,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
--- function writ_data.outbox_since(p_since timestamp with time zone) returns xid8
---   sql, stable; owner writ_owner; body 60afd768b90513488b2659ecf6b9befc
-
--- function writ_data.outbox_window(p_xid xid8, p_batch uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT xid xid8, OUT batch_id uuid, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
---   plpgsql, stable; owner writ_owner; body bb7c8798981a63e36bb4c4c27df3d8cf
+-- function writ_data.outbox_window(p_at writ_data.record_position, p_horizon xid8, p_until uuid, p_types text[], p_tenant text, p_limit integer, p_events integer, OUT events text, OUT upto writ_data.record_position, OUT more boolean, OUT oldest timestamp with time zone, OUT subjects uuid[]) returns record
+--   plpgsql, stable; owner writ_owner; body 9badcaaf8435fa1d46d8075f2d3eebc1
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -5145,6 +5150,15 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.plan_limit(p_name text) returns bigint
 --   sql, immutable; owner writ_owner; body f5f132459b5273bd0d45d53a8fdc25ae
+
+-- function writ_data.position_of(p_text text) returns writ_data.record_position
+--   plpgsql, immutable; owner writ_owner; body e2909d3ccac4447e0ddb1559bb2f5acd
+
+-- function writ_data.position_since(p_since timestamp with time zone) returns writ_data.record_position
+--   sql, stable; owner writ_owner; body 8f5187faff02f560a1d3e6b1f096cb2c
+
+-- function writ_data.position_text(p_position writ_data.record_position) returns text
+--   sql, immutable; owner writ_owner; body 45fd0cab356c7bb2a2f468aaaeb2bf7b
 
 -- function writ_data.principal_of(p_key text) returns SETOF writ_data.principal
 --   plpgsql, stable; owner writ_owner; body 7897110354df5e9bbbe7e08a761abf88
@@ -5197,8 +5211,16 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.record_abort(p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[], p_counts integer[], p_started uuid[] DEFAULT '{}'::uuid[], p_details jsonb DEFAULT NULL::jsonb) returns void
 --   plpgsql, volatile; owner writ_owner; body 04bf9a55e727f219f10cc8162bb4e9aa
 
+-- function writ_data.record_after(p_at writ_data.record_position, p_until uuid) returns SETOF writ_data.event_batch
+--   sql, stable; owner writ_owner; body 76a4ad7a13ff1a2c5eae64c12aee7ccb
+
+-- function writ_data.record_bounds(p_position writ_data.record_position, OUT start writ_data.record_position, OUT horizon xid8, OUT until uuid, OUT closed boolean) returns record
+--   plpgsql, volatile; owner writ_owner; body 0eaf6c711cba8dcf41783dbb78cbad86
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+
 -- function writ_data.record_is_needed(p_day date) returns boolean
---   sql, stable; owner writ_owner; body 6fecbb46d19d2e3be9703302c564158e
+--   sql, stable; owner writ_owner; body b36eb4a3b82659ebb65eb129ba4e4cd7
 
 -- function writ_data.record_jobs(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 8e432976d72d966e5e8d025470be54ec
@@ -5294,7 +5316,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 6b349a069fc75205d4ea4efd4c5f2898
 
 -- function writ_data.seal_events(p_rows integer, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body d28c2dc9b82639fa2d5011ca7a79d8a3
+--   plpgsql, volatile; owner writ_owner; body 1bc3f6236e319ccc1c4528cd22002542
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -5490,7 +5512,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.watch_projector(p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 8878a52043c734806c5376cf44f73961
+--   plpgsql, volatile; owner writ_owner; body a12b531afc2d8ce55c8958fe8911ec88
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 

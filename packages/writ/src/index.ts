@@ -166,7 +166,12 @@ export type {
   RedeliverOptions,
 } from './outbox/destinations.js';
 export type { CloudEvent } from './outbox/envelope.js';
-export type { Followed, FollowOptions } from './outbox/follow.js';
+export type {
+  EventsRead,
+  Followed,
+  FollowOptions,
+  ReadEventsOptions,
+} from './outbox/follow.js';
 export { nats, webhooks } from './outbox/makers.js';
 export type { BusMaker, Relay, RelayOptions, Told } from './outbox/relay.js';
 export type {

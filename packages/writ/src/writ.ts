@@ -48,7 +48,7 @@ import { Settings } from './ground/settings.js';
 import { turnLedger } from './ledger/clockwork.js';
 import { Ledger } from './ledger/ledger.js';
 import type { Destinations } from './outbox/destinations.js';
-import type { Followed, FollowOptions } from './outbox/follow.js';
+import type { EventsRead, Followed, FollowOptions, ReadEventsOptions } from './outbox/follow.js';
 import { Outbox } from './outbox/outbox.js';
 import type { Relay, RelayOptions } from './outbox/relay.js';
 import { Consumers } from './queue/consumers.js';
@@ -747,6 +747,14 @@ export class Writ {
    */
   events(options: FollowOptions = {}): AsyncGenerator<Followed, void, void> {
     return this.#events.events(options);
+  }
+
+  /**
+   * The next recorded events after a position that the caller keeps, in the order of the record. A
+   * transaction that commits late is delayed, and never skipped.
+   */
+  readEvents(options: ReadEventsOptions): Promise<EventsRead> {
+    return this.#events.read(options);
   }
 
   /** Stops the workers, waits for enqueues on their way, and closes the pool. */

@@ -189,6 +189,34 @@ begin
   end loop;
 end $$;
 
+-- A position in the record: every fact up to `fact` of transaction `xid` is behind it, among the
+-- batches of one era. Positions compare as the record is ordered: by era, transaction, fact.
+create type writ_data.record_position as (
+  era  uuid,
+  xid  xid8,
+  fact uuid
+);
+comment on type writ_data.record_position is
+  'How far a reader of the record is. A reader asks writ_data.record_bounds where to go on.';
+
+-- Transaction numbers order the record only on the server that gave them. After a dump is restored
+-- into another server, a new era begins (writ_data.begin_era). An era has the batches with ids
+-- greater than its own, up to the id of the next era.
+create table writ_data.record_era (
+  era      uuid primary key,
+  begun_at timestamptz not null,
+  written  xid not null,
+  table_id oid not null
+);
+comment on table writ_data.record_era is
+  'Servers that this record has been on, by the ids of their batches.';
+comment on column writ_data.record_era.written is
+  'The transaction that wrote this row, as its xmin says. With table_id, the oid of this table, it '
+  'tells a restored row: that one was written by another transaction, into another table.';
+insert into writ_data.record_era (era, begun_at, written, table_id)
+values ('00000000-0000-0000-0000-000000000000', clock_timestamp(), '0', 0);
+update writ_data.record_era set written = xmin, table_id = tableoid;
+
 -- Alerts ------------------------------------------------------------------------------------------
 
 create table writ_data.alert (

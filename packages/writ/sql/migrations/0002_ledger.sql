@@ -160,8 +160,8 @@ create table writ_data.event_seal (
 );
 comment on table writ_data.event_seal is
   'Segments of the record whose hash is in a receipt: the rows behind (from_xid, from_id) up to '
-  '(to_xid, to_id), with ids after since and not after upto. leaves: their hashes, which stay '
-  'when the rows are past their retention.';
+  '(to_xid, to_id), with ids after since, the era, and not after upto. leaves: their hashes, which '
+  'stay when the rows are past their retention.';
 alter table writ_data.event_seal alter leaves set storage external;
 create index event_seal_by_end on writ_data.event_seal (to_xid, to_id);
 
@@ -183,9 +183,9 @@ create table writ_data.ledger_clockwork (
   missing   int8multirange not null default '{}',
   missing_before int8multirange not null default '{}',
   missing_xid xid8 not null default '0',
-  seal_xid  xid8 not null default '0',
-  seal_id   uuid not null default '00000000-0000-0000-0000-000000000000',
-  seal_since uuid not null default '00000000-0000-0000-0000-000000000000',
+  sealed    writ_data.record_position not null default row(
+    '00000000-0000-0000-0000-000000000000', '0', '00000000-0000-0000-0000-000000000000'
+  )::writ_data.record_position,
   segment   bigint not null default 0,
   sealed_at timestamptz not null default '-infinity',
   aside_at  timestamptz not null default '-infinity',

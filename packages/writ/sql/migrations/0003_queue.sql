@@ -452,14 +452,13 @@ comment on table writ_data.consumer_registry is
 create table writ_data.consumer_position (
   consumer text primary key references writ_data.consumer_registry on delete cascade,
   since    uuid not null,
-  xid      xid8 not null,
-  event_id uuid not null,
+  position writ_data.record_position not null,
   moved_at timestamptz not null,
   refused  text
 ) with (fillfactor = 50);
 comment on table writ_data.consumer_position is
-  'How far each consumer has followed the log: every fact up to (xid, event_id) is behind it. '
-  'Moves once per call, whatever the number of facts.';
+  'How far each consumer has followed the record. Moves once per call, whatever the number of '
+  'facts.';
 comment on column writ_data.consumer_position.since is
   'Facts recorded before this id are none of its business.';
 comment on column writ_data.consumer_position.refused is

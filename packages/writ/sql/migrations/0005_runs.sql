@@ -234,13 +234,13 @@ create index run_snapshot_stale on writ_data.run_snapshot (updated_at) where mis
 
 create table writ_data.run_projector (
   one        boolean primary key default true check (one),
-  xid        xid8 not null default '0',
-  batch_id   uuid not null default '00000000-0000-0000-0000-000000000000',
+  position   writ_data.record_position not null default row(
+    '00000000-0000-0000-0000-000000000000', '0', '00000000-0000-0000-0000-000000000000'
+  )::writ_data.record_position,
   holder     text,
   held_until timestamptz not null default '-infinity',
   turn       uuid,
-  to_xid     xid8,
-  to_batch   uuid,
+  turn_end   writ_data.record_position,
   oldest     timestamptz,
   moved_at   timestamptz not null default '-infinity'
 ) with (fillfactor = 10);
@@ -249,8 +249,7 @@ comment on table writ_data.run_projector is
   'How far the projector has followed the record. It moves once per turn, whatever the number of '
   'events.';
 comment on column writ_data.run_projector.turn is
-  'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its '
-  'first row.';
+  'The turn that was given last. It ends at turn_end; oldest is the time of its first row.';
 
 -- How many runs go on at once ---------------------------------------------------------------------
 

@@ -9,16 +9,14 @@ create table writ_data.destination (
   config        jsonb not null default '{}',
   state         text not null default 'active',
   note          text,
-  xid           xid8 not null,
-  batch_id      uuid not null,
+  position      writ_data.record_position not null,
   failures      integer not null default 0,
   failing_since timestamptz,
   retry_at      timestamptz not null default '-infinity',
   holder        text,
   held_until    timestamptz not null default '-infinity',
   turn          uuid,
-  to_xid        xid8,
-  to_batch      uuid,
+  turn_end      writ_data.record_position,
   oldest        timestamptz,
   put_by        text not null,
   put_at        timestamptz not null,
@@ -32,8 +30,8 @@ create table writ_data.destination (
   constraint put_by_is_not_blank check (btrim(put_by) <> '')
 ) with (fillfactor = 50);
 comment on table writ_data.destination is
-  'A place outside that is told of events: everything up to (xid, batch_id) has been given to it, '
-  'or is in undelivered.';
+  'A place outside that is told of events: everything up to its position has been given to it, or '
+  'is in undelivered.';
 comment on column writ_data.destination.types is
   'Types of events; one that ends with * is the beginning of types.';
 comment on column writ_data.destination.config is
@@ -41,8 +39,7 @@ comment on column writ_data.destination.config is
 comment on column writ_data.destination.failures is 'Calls in a row in which nothing was accepted.';
 comment on column writ_data.destination.holder is 'The relay whose turn it is, until held_until.';
 comment on column writ_data.destination.turn is
-  'The turn that was given last. It ends at (to_xid, to_batch); oldest is the time of its '
-  'first row.';
+  'The turn that was given last. It ends at turn_end; oldest is the time of its first row.';
 
 create table writ_data.undelivered (
   destination text not null references writ_data.destination on delete cascade,

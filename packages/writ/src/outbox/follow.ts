@@ -40,10 +40,24 @@ export interface Followed {
   readonly position: string;
 }
 
-interface Read {
+interface Window {
   readonly events: CompactFact[];
-  readonly xid: string;
-  readonly batch_id: string;
+  readonly position: string;
+  readonly more: boolean;
+}
+
+export interface ReadEventsOptions extends Pick<FollowOptions, 'types' | 'tenant'> {
+  /** A position that `events` or `readEvents` gave; `beginning`: with the oldest recorded event. */
+  readonly after: string;
+  /** Ends with the recorded call that reaches this number of events; 500 unless given. */
+  readonly limit?: number;
+}
+
+export interface EventsRead {
+  readonly events: CloudEvent[];
+  /** Reading goes on after it; these events are in front of it. */
+  readonly position: string;
+  /** Whether there may be more now. */
   readonly more: boolean;
 }
 
@@ -51,7 +65,36 @@ export const everythingOfRuns = ['dot.run.*', 'system.alert*'] as const;
 
 const pollMs = 1_000;
 const impatienceMs = [2, 5, 10, 20, 50, 100, 200, 400];
-const nowhere = '00000000-0000-0000-0000-000000000000';
+
+/** One window of the record. Without a position: where the record ends now. */
+async function read(
+  db: Queryable,
+  after: string | undefined,
+  { types = everythingOfRuns, tenant }: Pick<FollowOptions, 'types' | 'tenant'>,
+  { calls = 500, idle = false, events = 2_000 },
+): Promise<Window> {
+  const window = await gate<Window>(
+    db,
+    'fn_outbox_read($1::text, $2::text::text[], $3, $4::text::integer, $5::text::boolean, $6::text::integer)',
+    [
+      after ?? null,
+      `{${types.map((type) => JSON.stringify(type)).join(',')}}`,
+      tenant ?? null,
+      String(calls),
+      String(idle),
+      String(events),
+    ],
+  );
+  return { ...window, events: inRunOrder(window.events) };
+}
+
+/** The next events after a position, of transactions that ended before every open one began. */
+export async function readEvents(db: Queryable, options: ReadEventsOptions): Promise<EventsRead> {
+  const { after, limit = 500 } = options;
+  assertPosition(after);
+  const { events, position, more } = await read(db, after, options, { events: limit });
+  return { events: events.map(envelopeOf), position, more };
+}
 
 export interface FollowHost {
   readonly db: Queryable;
@@ -63,15 +106,9 @@ export async function* follow(
   host: FollowHost,
   options: FollowOptions = {},
 ): AsyncGenerator<Followed, void, void> {
-  const { types = everythingOfRuns, tenant, after, signal, untilNow = false } = options;
-  const { onBegin, onError } = options;
-  const typesText = `{${types.map((type) => JSON.stringify(type)).join(',')}}`;
-  const read = (xid: string | null, batch: string | null) =>
-    gate<Read>(
-      host.db,
-      'fn_outbox_read($1::text::xid8, $2::text::uuid, $3::text::text[], $4, $5::text::integer, $6::text::boolean)',
-      [xid, batch, typesText, tenant ?? null, '500', String(!untilNow)],
-    );
+  const { after, signal, untilNow = false, onBegin, onError } = options;
+  if (after !== undefined) assertPosition(after);
+  const next = (from: string | undefined) => read(host.db, from, options, { idle: !untilNow });
   let woken = () => {};
   const listener =
     untilNow || !host.listenConnection
@@ -98,14 +135,13 @@ export async function* follow(
   let lookedTwice = false;
   try {
     await listener?.start();
-    let [xid, batch] =
-      after === undefined ? [null, null] : after === 'beginning' ? ['0', nowhere] : split(after);
-    let ahead: Promise<Read> | undefined;
+    let position = after;
+    let ahead: Promise<Window> | undefined;
     if (after !== undefined) onBegin?.(after);
     while (!signal?.aborted) {
-      let window: Read;
+      let window: Window;
       try {
-        window = await (ahead ?? read(xid, batch));
+        window = await (ahead ?? next(position));
       } catch (error) {
         ahead = undefined;
         if (!isConnectionLoss(error) || untilNow) throw error;
@@ -113,19 +149,19 @@ export async function* follow(
         await sleep(pollMs / 2);
         continue;
       }
-      const before = xid === null ? `${window.xid}/${window.batch_id}` : `${xid}/${batch}`;
-      const began = xid === null;
+      const began = position === undefined;
+      const before = position ?? window.position;
       if (began) onBegin?.(before);
-      [xid, batch] = [window.xid, window.batch_id];
+      position = window.position;
       // While these are looked at, the next are on their way.
-      ahead = window.more ? read(xid, batch) : undefined;
+      ahead = window.more ? next(position) : undefined;
       ahead?.catch(() => undefined);
-      const facts = inRunOrder(window.events);
+      const facts = window.events;
       for (const [n, fact] of facts.entries()) {
         if (signal?.aborted) return;
         yield {
           event: envelopeOf(fact),
-          position: n === facts.length - 1 ? `${xid}/${batch}` : before,
+          position: n === facts.length - 1 ? position : before,
         };
       }
       if (facts.length > 0 || window.more || began) {
@@ -144,9 +180,7 @@ export async function* follow(
   }
 }
 
-function split(position: string): [string, string] {
-  const [xid = '', batch = ''] = position.split('/');
-  if (!/^\d{1,20}$/.test(xid) || !/^[0-9a-f-]{36}$/.test(batch))
-    throw new TypeError(`${position} is not a position of the record`);
-  return [xid, batch];
+function assertPosition(text: string): void {
+  if (text !== 'beginning' && !/^([0-9a-f-]{36}\/)?\d{1,20}\/[0-9a-f-]{36}$/.test(text))
+    throw new TypeError(`${text} is not a position of the record`);
 }

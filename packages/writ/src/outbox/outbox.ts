@@ -1,21 +1,30 @@
 /** What a connection has of the outbox: destinations, relays, and the stream of events. */
 import type pg from 'pg';
-import type { Host } from '../database/acting.js';
+import { type Host, tenantOf } from '../database/acting.js';
 import type { Queryable } from '../database/connection.js';
 import { WritError } from '../errors/index.js';
 import { detached } from '../telemetry/tracer.js';
 import { Destinations } from './destinations.js';
-import { type Followed, type FollowOptions, follow } from './follow.js';
+import {
+  type EventsRead,
+  type Followed,
+  type FollowOptions,
+  follow,
+  type ReadEventsOptions,
+  readEvents,
+} from './follow.js';
 import { Relay, type RelayOptions } from './relay.js';
 
 export class Outbox {
   readonly destinations: Destinations;
+  readonly #host: Host;
   readonly #db: Queryable;
   readonly #connectionString: string | undefined;
   readonly #relays = new Set<Relay>();
 
   /** `connectionString` is for LISTEN, past any pooler. */
   constructor(host: Host, connectionString: string | undefined) {
+    this.#host = host;
     this.#db = host.db;
     this.#connectionString = connectionString;
     this.destinations = new Destinations(host);
@@ -32,6 +41,11 @@ export class Outbox {
 
   events(options: FollowOptions = {}): AsyncGenerator<Followed, void, void> {
     return follow({ db: this.#db, listenConnection: this.#listen('writ events') }, options);
+  }
+
+  read(options: ReadEventsOptions): Promise<EventsRead> {
+    const tenant = tenantOf(this.#host, options);
+    return readEvents(this.#db, { ...options, ...(tenant !== undefined && { tenant }) });
   }
 
   async close(): Promise<void> {

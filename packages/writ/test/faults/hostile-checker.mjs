@@ -79,11 +79,12 @@ export async function prepareHostile(client) {
 
     create function fault.position() returns trigger language plpgsql security definer as $$
     begin
-      insert into fault.moved values (new.name, session_user, old.xid, old.batch_id, new.xid, new.batch_id);
+      insert into fault.moved values (new.name, session_user, (old.position).xid, (old.position).fact,
+        (new.position).xid, (new.position).fact);
       return null;
     end $$;
     create trigger position after update on writ_data.destination for each row
-      when ((old.xid, old.batch_id) <> (new.xid, new.batch_id)) execute function fault.position();
+      when (old.position <> new.position) execute function fault.position();
 
     -- Rows that a hostile login held or made itself: what an unbound one does with them is its own.
     create function fault.handle() returns trigger language plpgsql security definer as $$
@@ -404,7 +405,7 @@ export const hostileChecks = [
   [
     'wrong',
     'the position of a destination is past a fact that it did not receive',
-    `select d.name, f.run, f.seq from writ_data.destination d join f on f.destination = d.name and (f.xid, f.batch_id) <= (d.xid, d.batch_id)
+    `select d.name, f.run, f.seq from writ_data.destination d join f on f.destination = d.name and (f.xid, f.batch_id) <= ((d.position).xid, (d.position).fact)
      where not exists (select from fault.arrival r where r.id = f.id and r.destination = f.destination)
        and not exists (select from writ_data.undelivered u where u.destination = d.name and u.event_id = f.id) and not ${own('told', 'f.run::text')}`,
   ],
@@ -412,7 +413,7 @@ export const hostileChecks = [
     'stuck',
     'a relay has stopped',
     `select t.name, d.state, d.note from unnest(array['honest-alpha', 'honest-beta']) t(name) left join writ_data.destination d on d.name = t.name
-     where d.state is distinct from 'active' or exists (select from f where f.destination = t.name and (f.xid, f.batch_id) > (d.xid, d.batch_id))
+     where d.state is distinct from 'active' or exists (select from f where f.destination = t.name and (f.xid, f.batch_id) > ((d.position).xid, (d.position).fact))
        or exists (select from writ_data.undelivered u where u.destination = t.name and not ${own('told', 'u.stream::text')})`,
   ],
   [

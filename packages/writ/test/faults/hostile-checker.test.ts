@@ -228,7 +228,7 @@ const damages: [what: string, sql: string][] = [
   ],
   [
     'escaped: a login of a tenant moved the position of a destination of another tenant',
-    `insert into fault.moved select 'honest-alpha', '${login}', '1', d.batch_id, d.xid, d.batch_id from writ_data.destination d limit 1`,
+    `insert into fault.moved select 'honest-alpha', '${login}', '1', (d.position).fact, (d.position).xid, (d.position).fact from writ_data.destination d limit 1`,
   ],
   [
     'escaped: a login of a tenant held or made a job of another tenant',
@@ -284,7 +284,7 @@ test('the checker does not count a job as lost if a worker of all tenants held i
 test('the checker counts a fact as lost if a relay of a tenant skipped it, and not if a relay of all tenants did', async () => {
   const lost = 'lost: a destination never received a fact';
   const passed = (by: string) =>
-    client.query(`insert into fault.moved select d.name, '${by}', '0', d.batch_id, d.xid, d.batch_id
+    client.query(`insert into fault.moved select d.name, '${by}', '0', (d.position).fact, (d.position).xid, (d.position).fact
     from writ_data.destination d where d.name like 'honest-%'`);
   await behindTheGates('delete from fault.arrival');
   await passed(login);

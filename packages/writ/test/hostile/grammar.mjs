@@ -119,7 +119,10 @@ export const byName = {
   p_alert_id: (a) => a.known.own('alert'),
   p_receipt_id: (a) => a.known.own('receipt'),
   p_event_id: (a) => a.known.own('event'),
-  p_batch_id: (a) => a.known.own('batch')?.id,
+  p_position: (a) => {
+    const { id, xid } = a.known.own('batch') ?? {};
+    return id === undefined ? 'beginning' : `${xid}/${id}`;
+  },
   p_xid: (a) => a.known.own('batch')?.xid,
   p_schedule: () => `${prefix}-schedule`,
   p_consumer: () => `${prefix}-consumer`,
@@ -476,7 +479,7 @@ export const byGate = {
       p_reason: null,
     };
   },
-  fn_outbox_read: () => ({ p_xid: null, p_batch_id: null, p_types: ['*'] }),
+  fn_outbox_read: () => ({ p_position: null, p_types: ['*'] }),
   fn_outbox_replay: () => ({ p_events: null, p_since: minute(-5) }),
   fn_outbox_take: () => ({ p_buses: ['webhook'] }),
   fn_permissions: () => ({ p_principals: [`${prefix}-service`] }),

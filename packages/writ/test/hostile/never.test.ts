@@ -319,7 +319,7 @@ describe('writ_engine', () => {
       await db.query('select from writ_data.run_snapshot where last_seq = 2147483647'),
     ).toEqual([]);
     const [at] = await db.query(
-      `select xid::text::numeric < 18446744073709551615 as sane from writ_data.run_projector`,
+      `select (position).xid::text::numeric < 18446744073709551615 as sane from writ_data.run_projector`,
     );
     expect(at).toEqual({ sane: true });
   });

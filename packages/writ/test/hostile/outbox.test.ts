@@ -194,8 +194,8 @@ test('an administrator of a tenant can neither use another tenant’s secret nor
 
 test('a tenant may have a thousand destinations at most', async () => {
   await db.query(
-    `insert into writ_data.destination (name, bus, tenant_id, types, config, xid, batch_id, put_by, put_at, moved_at)
-     select 'many-' || n, 'webhook', 'acme', '{x}', '{}', '0', gen_random_uuid(), 'test', now(), now() from generate_series(1, 999) n`,
+    `insert into writ_data.destination (name, bus, tenant_id, types, config, position, put_by, put_at, moved_at)
+     select 'many-' || n, 'webhook', 'acme', '{x}', '{}', writ_data.position_of('beginning'), 'test', now(), now() from generate_series(1, 999) n`,
   );
   await withAdmin('acme', async (admin) => {
     expect(await put(admin, 'one-more')).toMatchObject({

@@ -297,7 +297,7 @@ describe('a login that is bound to a tenant', () => {
       reason: 'RUN_NOT_FOUND',
     });
     expect(
-      await acme.call('fn_outbox_read', { xid: '0', batch_id: uuidv7(), types: ['dot.run.*'] }),
+      await acme.call('fn_outbox_read', { position: 'beginning', types: ['dot.run.*'] }),
     ).toMatchObject({ events: [] });
     expect(await acme.call('fn_run_changes', { projector: 'p' })).toMatchObject({
       reason: 'tenant_forbidden',

@@ -10,6 +10,7 @@ import { verifyEventProof } from '../../src/ledger/proofs.js';
 import { type TestDatabase, testDatabase } from '../../src/testing/index.js';
 import type { Writ } from '../../src/writ.js';
 import { direct, session, until } from '../races/sessions.js';
+import { asIfRestored } from '../restored.js';
 
 const signer = keyOfSeed('acme.example/test', new Uint8Array(32).fill(7));
 const keys = [publicKeyText(signer)];
@@ -55,21 +56,13 @@ const segments = () =>
  */
 async function moveToAnotherServer(): Promise<void> {
   const superuser = await session(direct(db));
-  await superuser.query('set session_replication_role = replica');
-  const later = (column: string) => `${column} = (${column}::text::bigint + 1000000)::text::xid8`;
   const [last] = await superuser.query(
     'select batch_id from writ_data.event_batch order by xid desc, batch_id desc limit 1',
   );
-  await superuser.query(`update writ_data.event_batch set ${later('xid')} where batch_id = $1`, [
-    last?.batch_id,
-  ]);
-  await superuser.query(`update writ_data.event_seal set ${later('to_xid')} where to_id = $1`, [
-    last?.batch_id,
-  ]);
-  await superuser.query(
-    `update writ_data.ledger_clockwork set ${later('seal_xid')} where seal_id = $1`,
-    [last?.batch_id],
-  );
+  await asIfRestored((sql) => superuser.query(sql), {
+    batches: `b.batch_id = '${last?.batch_id}'`,
+    by: 1_000_000n,
+  });
   await superuser.end();
 }
 

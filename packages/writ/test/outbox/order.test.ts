@@ -1,6 +1,7 @@
 /** The order of a run is kept whatever order its transactions came in. */
 import { expect, test } from 'vitest';
 import { session, until } from '../races/sessions.js';
+import { asIfRestored, transactionsAhead } from '../restored.js';
 import { scene } from './scene.js';
 
 const s = scene();
@@ -99,18 +100,7 @@ test('a transaction that commits late is not skipped', async () => {
   await late.end();
 });
 
-/**
- * As if the database had been dumped on a server that had come further, and restored on this one:
- * what is there has numbers that are far ahead.
- */
-const restored = () =>
-  s.db.query(
-    `do $$ begin
-       set local session_replication_role = replica;
-       update writ_data.event_batch set xid = (xid::text::numeric + 1000000000)::text::xid8;
-       update writ_data.destination set xid = (xid::text::numeric + 1000000000)::text::xid8;
-     end $$`,
-  );
+const restored = () => asIfRestored((sql) => s.db.query(sql));
 
 test('after a dump was restored into another server, what was not told is, and what happens there', async () => {
   const run = await s.run();
@@ -144,6 +134,6 @@ test('a stream that is followed from before such a restore goes on too', async (
   const [xid, batch] = String(before.at(-1)?.position).split('/');
   await restored();
   await s.append(run, 2);
-  const after = await upToNow(`${BigInt(String(xid)) + 1_000_000_000n}/${batch}`);
+  const after = await upToNow(`${BigInt(String(xid)) + transactionsAhead}/${batch}`);
   expect(after.map(({ number }) => number)).toEqual(range(before.length + 1, before.length + 2));
 });

@@ -170,7 +170,7 @@ export function scene(): Scene {
         for (const giveUpAt = Date.now() + 20_000; ; ) {
           const [row] =
             await db.query(`select not exists (select from writ_data.destination d where d.state = 'active' and d.retry_at <= writ.now() and (d.held_until > writ.now()
-            or exists (select from writ_data.event_batch b where (b.xid, b.batch_id) > (d.xid, d.batch_id) and b.xid < pg_snapshot_xmin(pg_current_snapshot()))
+            or exists (select from writ_data.record_after(d.position, writ_data.era_end((d.position).era)) b where b.xid < pg_snapshot_xmin(pg_current_snapshot()))
             or exists (select from writ_data.undelivered u where u.destination = d.name and u.due_at <= writ.now() and u.dead_at is null))) as idle`);
           if (row?.idle) return;
           if (Date.now() > giveUpAt) throw new Error('the relay does not come to an end');

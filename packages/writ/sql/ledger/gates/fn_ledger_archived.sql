@@ -70,9 +70,9 @@ begin
       end) then
     return writ_data.refusal('not_yet_signed', to_char(v_month, 'YYYY-MM'));
   elsif (writ_data.setting('ledger.sealing.enabled'))::boolean and exists (
-    select from writ_data.event_batch b cross join writ_data.ledger_clockwork c
-    where (b.xid, b.batch_id) > (c.seal_xid, c.seal_id) and b.batch_id > c.seal_since
-      and b.at < v_to) then
+    select from writ_data.ledger_clockwork c
+    cross join lateral writ_data.record_after(c.sealed, writ_data.era_end((c.sealed).era)) b
+    where b.at < v_to) then
     return writ_data.refusal('not_yet_signed',
       format('%s: its record is not sealed.', to_char(v_month, 'YYYY-MM')));
   end if;

@@ -35,8 +35,8 @@ begin
   ) w;
   select count(*) as n, min(u.at) as since into v_unsealed
   from (
-    select b.at from writ_data.event_batch b
-    where (b.xid, b.batch_id) > (v_at.seal_xid, v_at.seal_id) and b.batch_id > v_at.seal_since
+    select b.at
+    from writ_data.record_after(v_at.sealed, writ_data.era_end((v_at.sealed).era)) b
     order by b.xid, b.batch_id
     limit 100000) u;
   select k.epoch, k.size, k.at into v_signed

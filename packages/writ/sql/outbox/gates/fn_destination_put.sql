@@ -22,8 +22,7 @@ as $$
 declare
   v_now timestamptz := writ.now();
   v_only text := writ_data.caller_tenant();
-  v_xid xid8 := pg_snapshot_xmin(pg_current_snapshot());
-  v_first uuid := '00000000-0000-0000-0000-000000000000'::uuid;
+  v_position writ_data.record_position;
   v_known writ_data.destination;
   v_wrong text;
   v_new boolean;
@@ -79,14 +78,16 @@ begin
     select count(*) from writ_data.destination x
     where x.tenant_id is not distinct from p_tenant_id) >= 1000 then
     return writ_data.refusal('invalid_argument', 'A tenant has at most a thousand destinations.');
-  elsif p_since is not null then
-    v_xid := writ_data.outbox_since(p_since);
   end if;
 
   -- Write.
-  insert into writ_data.destination as x (name, bus, tenant_id, types, config, xid, batch_id,
+  v_position := (select b.start from writ_data.record_bounds(null) b);
+  if p_since is not null then
+    v_position := writ_data.position_since(p_since);
+  end if;
+  insert into writ_data.destination as x (name, bus, tenant_id, types, config, position,
     put_by, put_at, moved_at)
-  values (p_name, p_bus, p_tenant_id, p_types, p_config, v_xid, v_first, p_actor, v_now, v_now)
+  values (p_name, p_bus, p_tenant_id, p_types, p_config, v_position, p_actor, v_now, v_now)
   on conflict (name) do update
   set bus = excluded.bus, types = excluded.types, config = excluded.config,
     put_by = excluded.put_by, put_at = excluded.put_at
@@ -99,8 +100,8 @@ begin
     -- The position never moves forward here, so no undelivered event is skipped. A relay that has
     -- the turn loses it.
     update writ_data.destination x
-    set xid = v_xid, batch_id = v_first, holder = null, turn = null, held_until = '-infinity'
-    where x.name = p_name and x.xid >= v_xid;
+    set position = v_position, holder = null, turn = null, held_until = '-infinity'
+    where x.name = p_name and x.position >= v_position;
   end if;
   perform writ_data.record('fn_destination_put', p_actor, v_now, '{}', '{}', '{}', '{}',
     p_note => p_name);

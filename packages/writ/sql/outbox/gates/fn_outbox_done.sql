@@ -178,8 +178,7 @@ begin
     when v_ok = 0 then d.note
   end;
   update writ_data.destination
-  set xid = case when v_moves then to_xid else xid end,
-    batch_id = case when v_moves then to_batch else batch_id end,
+  set position = case when v_moves then turn_end else position end,
     held_until = '-infinity', turn = null, moved_at = v_now,
     failures = case when v_down then failures + 1 when v_ok > 0 then 0 else failures end,
     failing_since = case

@@ -18,7 +18,7 @@ as $$
 declare
   v_now timestamptz := writ.now();
   v_only text := writ_data.caller_tenant();
-  v_since xid8;
+  v_since writ_data.record_position;
   v_n integer := 0;
 begin
   if coalesce(btrim(p_actor), '') = '' or length(p_actor) > 200 then
@@ -35,11 +35,11 @@ begin
 
   if p_since is not null then
     -- A relay that has the turn loses it, because its report would move the position forward again.
-    v_since := writ_data.outbox_since(p_since);
+    perform from writ_data.record_bounds(null);     -- notices a restore
+    v_since := writ_data.position_since(p_since);
     update writ_data.destination x
-    set xid = v_since, batch_id = '00000000-0000-0000-0000-000000000000', holder = null,
-      turn = null, held_until = '-infinity'
-    where x.name = p_name and x.xid >= v_since;
+    set position = v_since, holder = null, turn = null, held_until = '-infinity'
+    where x.name = p_name and x.position >= v_since;
   else
     update writ_data.undelivered u set dead_at = null, attempts = 0, due_at = v_now
     where u.destination = p_name and u.dead_at is not null

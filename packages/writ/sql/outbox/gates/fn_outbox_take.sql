@@ -31,6 +31,7 @@ declare
   v_blocked json;
   v_next timestamptz;
   d writ_data.destination;
+  v_from record;    -- bounds of what it reads
   w record;
 begin
   if coalesce(btrim(p_relay), '') = '' or length(p_relay) > 200 then
@@ -57,20 +58,22 @@ begin
         for no key update skip locked;
         continue when not found;
         v_retries := writ_data.outbox_retries(d.name, v_limit, v_now);
-        w := writ_data.outbox_window(d.xid, d.batch_id, d.types, d.tenant_id,
+        select * into v_from from writ_data.record_bounds(d.position);
+        w := writ_data.outbox_window(v_from.start, v_from.horizon, v_from.until, d.types,
+          d.tenant_id,
           case when json_array_length(concat('[', v_retries, ']')::json) < v_limit
             then v_limit else 0 end,
           1000);
-        if w.xid is not null and w.events is null and v_retries is null then
+        w.more := w.more or w.upto is not null and v_from.closed;
+        if w.upto is not null and w.events is null and v_retries is null then
           -- No event is for this destination, so only its position moves.
-          update writ_data.destination set xid = w.xid, batch_id = w.batch_id where name = d.name;
+          update writ_data.destination set position = w.upto where name = d.name;
           continue when not w.more;
         end if;
         if w.events is not null or v_retries is not null or w.more then
           update writ_data.destination
           set holder = p_relay, held_until = v_now + v_turn * interval '1 second', turn = v_token,
-            to_xid = coalesce(w.xid, d.xid), to_batch = coalesce(w.batch_id, d.batch_id),
-            oldest = w.oldest
+            turn_end = case when w.upto is null then v_from.start else w.upto end, oldest = w.oldest
           where name = d.name;
           select coalesce(json_agg(distinct u.stream), '[]') into v_blocked
           from writ_data.undelivered u
@@ -78,8 +81,7 @@ begin
           return concat('{"turn":"', v_token, '","destination":', to_json(d.name),
             ',"bus":"', d.bus, '","failures":', d.failures, ',"config":', d.config,
             ',"retries":[', v_retries, '],"events":[', w.events, '],"blocked":', v_blocked,
-            ',"xid":"', coalesce(w.xid, d.xid), '","batch_id":"',
-            coalesce(w.batch_id, d.batch_id), '","more":', coalesce(w.more, false)::text,
+            ',"more":', coalesce(w.more, false)::text,
             ',"lag_ms":', coalesce(round(date_part('epoch', v_now - w.oldest) * 1000), 0),
             ',"turn_ms":', round(v_turn * 1000), '}')::json;
         end if;

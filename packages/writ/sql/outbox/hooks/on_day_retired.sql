@@ -3,11 +3,11 @@ create or replace function writ_data.on_day_retired(p_day date) returns boolean
 language sql stable
 return exists (
   select from writ_data.destination d
-  where d.batch_id < writ_data.day_floor(p_day + 1)
+  where (d.position).fact < writ_data.day_floor(p_day + 1)
     and exists (
-      select from writ_data.event_batch b
-      where (b.xid, b.batch_id) > (d.xid, d.batch_id)
-        and b.batch_id < writ_data.day_floor(p_day + 1)
+      select
+      from writ_data.record_after(d.position, writ_data.era_end((d.position).era)) b
+      where b.batch_id < writ_data.day_floor(p_day + 1)
     )
 ) or exists (
   select from writ_data.undelivered u

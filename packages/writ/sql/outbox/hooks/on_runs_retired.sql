@@ -7,8 +7,7 @@ return exists (
   where u.dead_at is null and u.stream >= p_lo and u.stream < p_hi
 ) or exists (
   select from writ_data.destination d
-  join writ_data.event_batch b
-    on (b.xid, b.batch_id) > (d.xid, d.batch_id) and b.run_ids is not null
+  cross join lateral writ_data.record_after(d.position, writ_data.era_end((d.position).era)) b
   cross join lateral unnest(b.run_ids) r(id)
-  where r.id >= p_lo and r.id < p_hi
+  where b.run_ids is not null and r.id >= p_lo and r.id < p_hi
 );

@@ -7,10 +7,9 @@
 -- Locks:   the turn `consumers`. Every worker calls this gate, and one at a time does the work.
 --          Without consumers or new facts, a call costs one index lookup.
 --
--- It reads only facts of transactions that are older than every open one, in the order (xid, event
--- id). So a fact that commits late is delayed, and never skipped. If the queue refuses every job of
--- a consumer, only that consumer stays at its position and is tried again. A consumer skips a
--- single bad fact (writ_data.enqueue_followers).
+-- It reads within writ_data.record_bounds, so a fact that commits late is delayed, and never
+-- skipped. If the queue refuses every job of a consumer, only that consumer stays at its position
+-- and is tried again. A consumer skips a single bad fact (writ_data.enqueue_followers).
 create or replace function writ.fn_consumer_dispatch_many(
   p_limit integer default 1000      -- facts of one position; 1 to 10,000
 ) returns jsonb
@@ -20,14 +19,12 @@ as $$
 declare
   v_now timestamptz := writ.now();
   v_limit integer := least(greatest(coalesce(p_limit, 1000), 1), 10000);
-  v_horizon xid8;
-  v_next xid8;
   at_place record;                  -- a position, and the consumers that are there
-  v_restored boolean;
+  bounds record;                    -- of what they read
   log record;                       -- facts after it
   v_facts integer := 0;
   v_more boolean := false;
-  v_moved jsonb := '[]'::jsonb;            -- [{consumer, xid, event_id, more, jobs}]
+  v_moved jsonb := '[]'::jsonb;            -- [{consumer, position, more, jobs}]
   moving record;                    -- one of them
   followed record;                  -- what became of its jobs
   v_enqueued integer := 0;
@@ -44,47 +41,27 @@ begin
       'busy', true, 'facts', 0, 'jobs', 0, 'more', false, 'refused', '[]'::jsonb
     );
   end if;
-  select pg_snapshot_xmin(s), pg_snapshot_xmax(s)
-  into v_horizon, v_next
-  from pg_current_snapshot() s;
 
   -- Read. Consumers that are equally far, which is nearly always all of them, read together.
 
   for at_place in
     select
-      p.xid, p.event_id, min(p.since::text)::uuid as since, array_agg(p.consumer) as names,
+      p.position, min(p.since::text)::uuid as since, array_agg(p.consumer) as names,
       array_agg(p.since) as sinces, array_agg(distinct r.event_type) as types
     from writ_data.consumer_position p
     join writ_data.consumer_registry r on r.consumer = p.consumer
-    group by p.xid, p.event_id
+    group by p.position
   loop
-    -- A position ahead of the server's own transactions comes from another server, by dump and
-    -- restore. What was restored is committed: read it to its end.
-    v_restored := at_place.xid > v_next;
+    select * into bounds from writ_data.record_bounds(at_place.position);
     select * into log
     from writ_data.log_after(
-      at_place.xid, at_place.event_id,
-      case when v_restored then '18446744073709551615' else v_horizon end,
-      at_place.since, at_place.types, v_limit
+      bounds.start, bounds.horizon, bounds.until, at_place.since, at_place.types, v_limit
     );
     v_facts := v_facts + coalesce(cardinality(log.event_ids), 0);
-    if v_restored and coalesce(log.event_id, at_place.event_id) = at_place.event_id then
-      -- Then continue with the transactions of this server, and skip what came with the
-      -- dump.
-      update writ_data.consumer_position
-      set
-        xid = '0', event_id = '00000000-0000-0000-0000-000000000000', moved_at = v_now,
-        since = greatest(since::text, (
-          select max(writ_data.fact_id(b.batch_id, 16777215)::text)
-          from writ_data.event_batch b
-          where b.xid > v_next
-        ))::uuid
-      where consumer = any (at_place.names);
-      v_more := true;
-    elsif log.event_id is not null then
+    if log.upto is not null then
       select v_moved || jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-        'consumer', n.name, 'xid', log.xid, 'event_id', log.event_id,
-        'more', log.more or v_restored, 'jobs', d.jobs
+        'consumer', n.name, 'position', log.upto,
+        'more', log.more or bounds.closed, 'jobs', d.jobs
       )))
       into v_moved
       from unnest(at_place.names) n(name)
@@ -124,16 +101,15 @@ begin
   where not v_refused @> jsonb_build_array(jsonb_build_object('consumer', m.consumer));
   update writ_data.consumer_position p
   set
-    xid = case when r.reason is null then m.xid else p.xid end,
-    event_id = case when r.reason is null then m.event_id else p.event_id end,
+    position = case when r.reason is null then m.position else p.position end,
     moved_at = case when r.reason is null then v_now else p.moved_at end,
     refused = r.reason
-  from jsonb_to_recordset(v_moved) m(consumer text, xid xid8, event_id uuid)
+  from jsonb_to_recordset(v_moved) m(consumer text, position writ_data.record_position)
   left join jsonb_to_recordset(v_refused) r(consumer text, reason text) on r.consumer = m.consumer
   where p.consumer = m.consumer
     and case
       when r.reason is null
-        then (p.xid, p.event_id, p.refused) is distinct from (m.xid, m.event_id, null)
+        then p.position is distinct from m.position or p.refused is not null
       else p.refused is distinct from r.reason
     end;
   return jsonb_build_object(

@@ -102,11 +102,11 @@ begin
     excluded.priority, excluded.delay_ms, excluded.max_attempts
   );
   if found then
-    -- Whatever is older than the oldest open transaction was recorded before now.
-    insert into writ_data.consumer_position (consumer, since, xid, event_id, moved_at)
+    -- It begins at the end: what is older than the oldest open transaction was recorded before now.
+    insert into writ_data.consumer_position (consumer, since, position, moved_at)
     values (
       p_consumer, writ_data.uuid_floor(clock_timestamp()),
-      pg_snapshot_xmin(pg_current_snapshot()), '00000000-0000-0000-0000-000000000000', v_now
+      (select b.start from writ_data.record_bounds(null) b), v_now
     )
     on conflict do nothing;
     perform writ_data.record(

@@ -1,22 +1,21 @@
--- Reads the log after a position, in the order (xid, event id) and below a horizon: at most p_facts
--- facts of the given types, out of at most ten times as many batches.
+-- Reads the record within the bounds that record_bounds has answered: at most p_facts facts of the
+-- given types, out of at most ten times as many batches, with ids from p_since on.
 -- Answers: the facts as arrays, the position after them (null: there is nothing new), and whether a
 --          bound ended the reading. How many facts a batch adds is known from its ranges, so the
 --          list of subjects is fetched only where something is taken from it.
 -- The plan is fixed, and made once per session: whatever the statistics say, a batch is looked up
 -- by its key.
 create or replace function writ_data.log_after(
-  p_xid xid8,
-  p_event_id uuid,
+  p_at writ_data.record_position,
   p_horizon xid8,
+  p_until uuid,
   p_since uuid,
   p_types text[],
   p_facts integer,
   out event_ids uuid[],
   out event_types text[],
   out subjects text[],
-  out xid xid8,
-  out event_id uuid,
+  out upto writ_data.record_position,
   out more boolean
 )
 language plpgsql stable
@@ -26,12 +25,19 @@ set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
+declare
+  -- The batch that the position is in, and how many of its facts are behind it.
+  v_batch uuid := writ_data.batch_of((p_at).fact);
+  v_seen integer := ('x' || right((p_at).fact::text, 6))::bit(24)::integer;
+  v_xid xid8;       -- of the last fact
+  v_fact uuid;
 begin
   with log as materialized (
     select b.xid, b.batch_id, b.types, b.first, b.last
     from writ_data.event_batch b
-    where (b.xid, b.batch_id) >= (p_xid, writ_data.batch_of(p_event_id))
+    where (b.xid, b.batch_id) >= ((p_at).xid, v_batch)
       and b.xid < p_horizon
+      and b.batch_id > (p_at).era and b.batch_id <= p_until
       and b.batch_id >= writ_data.batch_of(p_since)
     order by b.xid, b.batch_id
     limit 10 * p_facts
@@ -52,10 +58,8 @@ begin
     from range r
     cross join lateral (
       select case
-          when r.batch_id = writ_data.batch_of(p_event_id) and r.xid = p_xid then least(
-            r.facts,
-            greatest(0, ('x' || right(p_event_id::text, 6))::bit(24)::integer - r.before)
-          )
+          when r.batch_id = v_batch and r.xid = (p_at).xid
+            then least(r.facts, greatest(0, v_seen - r.before))
           else 0
         end as seen
     ) s
@@ -97,10 +101,10 @@ begin
     limit 1
   )
   select
-    f.ids, f.types, f.subjects, e.xid, e.event_id,
-    e.rank = 1 or (select count(*) from log) = 10 * p_facts
-  into log_after.event_ids, log_after.event_types, log_after.subjects, log_after.xid,
-    log_after.event_id, log_after.more
+    f.ids, f.types, f.subjects,
+    e.xid, e.event_id, e.rank = 1 or (select count(*) from log) = 10 * p_facts
+  into log_after.event_ids, log_after.event_types, log_after.subjects, v_xid, v_fact,
+    log_after.more
   from (
     select
       array_agg(id order by xid, id) as ids,
@@ -109,4 +113,7 @@ begin
     from fact
   ) f
   left join ending e on true;
+  if v_fact is not null then
+    upto := row((p_at).era, v_xid, v_fact);
+  end if;
 end $$;

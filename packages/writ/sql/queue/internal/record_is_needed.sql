@@ -4,5 +4,5 @@ create or replace function writ_data.record_is_needed(p_day date) returns boolea
 language sql stable
 return exists (
   select from writ_data.consumer_position p
-  where p.refused is not null and p.event_id < writ_data.day_floor(p_day + 1)
+  where p.refused is not null and (p.position).fact < writ_data.day_floor(p_day + 1)
 ) or writ_data.on_day_retired(p_day);

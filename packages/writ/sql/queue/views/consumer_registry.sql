@@ -6,6 +6,6 @@ create or replace view writ.consumer_registry as
 select
   c.consumer, c.event_type, c.subject_kind, c.subject_domain, c.job_kind, c.priority, c.delay_ms,
   c.max_attempts, c.registered_by, c.registered_at,
-  p.xid as position_xid, p.event_id as position_event_id, p.moved_at, p.refused
+  (p.position).xid as position_xid, (p.position).fact as position_event_id, p.moved_at, p.refused
 from writ_data.consumer_registry c
 join writ_data.consumer_position p on p.consumer = c.consumer;

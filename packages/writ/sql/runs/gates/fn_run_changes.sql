@@ -20,10 +20,10 @@ as $$
 declare
   v_now timestamptz := writ.now();
   v_limit integer := least(greatest(coalesce(p_limit, 500), 1), 1000);
-  v_horizon xid8 := pg_snapshot_xmin(pg_current_snapshot());
   v_turn uuid := gen_random_uuid();
   v_at writ_data.run_projector;
-  v_xid xid8;
+  v_from record;                    -- bounds of what it reads
+  v_xid xid8;                       -- of the last batch that it has read
   v_batch uuid;
   v_more boolean;
   v_runs uuid[];
@@ -45,43 +45,49 @@ begin
   if not found or v_at.holder <> p_projector and v_at.held_until > v_now then
     return '{"busy": true}'::json;
   end if;
-  -- A position ahead of the server's own transactions comes from another server, by dump and
-  -- restore. Its runs are here, so starting again loses nothing.
-  if v_at.xid > pg_snapshot_xmax(pg_current_snapshot()) then
-    v_at.xid := '0';
-  end if;
 
-  with ahead as materialized (
-    select b.xid, b.batch_id, b.at, b.run_ids, b.run_seqs
-    from writ_data.event_batch b
-    where (b.xid, b.batch_id) > (v_at.xid, v_at.batch_id) and b.xid < v_horizon
-      and b.run_ids is not null
-    order by b.xid, b.batch_id
-    limit v_limit
-  ), batch as materialized (
-    -- One call may append ten thousand events: a turn ends with the call that makes it full.
-    select c.* from (
-      select a.*, sum(cardinality(a.run_ids)) over (order by a.xid, a.batch_id)
-        - cardinality(a.run_ids) as earlier
-      from ahead a) c
-    where c.earlier < v_most_events
-  ), run as (
-    select u.run, max(u.seq) as upto
-    from batch cross join lateral unnest(batch.run_ids, batch.run_seqs) u(run, seq)
-    group by u.run
-    union all
-    (select s.run_id, s.missing from writ_data.run_snapshot s
-      where s.missing is not null
-      order by s.updated_at
-      limit 100)
-  )
-  select (select array_agg(r.run) from run r), (select array_agg(r.upto) from run r),
-    (select b.xid from batch b order by b.xid desc, b.batch_id desc limit 1),
-    (select b.batch_id from batch b order by b.xid desc, b.batch_id desc limit 1),
-    (select count(*) = v_limit from ahead)
-      or (select count(*) from ahead) > (select count(*) from batch),
-    (select min(b.at) from batch b)
-  into v_runs, v_upto, v_xid, v_batch, v_more, v_oldest;
+  select * into v_from from writ_data.record_bounds(v_at.position);
+  loop
+    with ahead as materialized (
+      select b.xid, b.batch_id, b.at, b.run_ids, b.run_seqs
+      from writ_data.event_batch b
+      where (b.xid, b.batch_id) > ((v_from.start).xid, (v_from.start).fact)
+        and b.xid < v_from.horizon
+        and b.batch_id > (v_from.start).era and b.batch_id <= v_from.until
+        and b.run_ids is not null
+      order by b.xid, b.batch_id
+      limit v_limit
+    ), batch as materialized (
+      -- One call may append ten thousand events: a turn ends with the call that makes it full.
+      select c.* from (
+        select a.*, sum(cardinality(a.run_ids)) over (order by a.xid, a.batch_id)
+          - cardinality(a.run_ids) as earlier
+        from ahead a) c
+      where c.earlier < v_most_events
+    ), run as (
+      select u.run, max(u.seq) as upto
+      from batch cross join lateral unnest(batch.run_ids, batch.run_seqs) u(run, seq)
+      group by u.run
+      union all
+      (select s.run_id, s.missing from writ_data.run_snapshot s
+        where s.missing is not null
+        order by s.updated_at
+        limit 100)
+    )
+    select (select array_agg(r.run) from run r), (select array_agg(r.upto) from run r),
+      (select b.xid from batch b order by b.xid desc, b.batch_id desc limit 1),
+      (select b.batch_id from batch b order by b.xid desc, b.batch_id desc limit 1),
+      (select count(*) = v_limit from ahead)
+        or (select count(*) from ahead) > (select count(*) from batch),
+      (select min(b.at) from batch b)
+    into v_runs, v_upto, v_xid, v_batch, v_more, v_oldest;
+    exit when v_batch is not null or not v_from.closed;
+    -- The rest of this era is about no runs.
+    select * into v_from
+    from writ_data.record_bounds(row(
+      v_from.until, '0', '00000000-0000-0000-0000-000000000000'
+    )::writ_data.record_position);
+  end loop;
   if v_runs is null then
     -- Nothing can be given. An open transaction may hold back what is behind.
     perform writ_data.watch_projector(p_projector, v_now);
@@ -92,8 +98,13 @@ begin
   end if;
 
   update writ_data.run_projector
-  set holder = p_projector, held_until = v_now + interval '10 seconds', xid = v_at.xid,
-    turn = v_turn, to_xid = coalesce(v_xid, v_at.xid), to_batch = coalesce(v_batch, v_at.batch_id),
+  set holder = p_projector, held_until = v_now + interval '10 seconds', position = v_from.start,
+    turn = v_turn, turn_end = case
+      when v_batch is null then v_from.start
+      else row(
+        (v_from.start).era, v_xid, writ_data.fact_id(v_batch, 16777215)
+      )::writ_data.record_position
+    end,
     oldest = v_oldest;
 
   -- A run with a very long log, or a large snapshot, is given in parts: as much of its log as fits,
@@ -142,6 +153,7 @@ begin
   if v_full then
     update writ_data.run_snapshot set updated_at = v_now where run_id = any (v_stale);
   end if;
-  return concat('{"turn":"', v_turn, '","runs":[', v_answer, '],"more":', v_more::text,
+  return concat('{"turn":"', v_turn, '","runs":[', v_answer, '],"more":',
+    (v_more or v_from.closed)::text,
     ',"lag_ms":', coalesce(round(date_part('epoch', v_now - v_oldest) * 1000), 0), '}')::json;
 end $$;

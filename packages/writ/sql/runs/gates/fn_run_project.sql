@@ -74,8 +74,11 @@ begin
     from (
       select u.run, max(u.seq) as upto
       from writ_data.event_batch b cross join lateral unnest(b.run_ids, b.run_seqs) u(run, seq)
-      where (b.xid, b.batch_id) > (v_at.xid, v_at.batch_id)
-        and (b.xid, b.batch_id) <= (v_at.to_xid, v_at.to_batch) and b.run_ids is not null
+      where (b.xid, b.batch_id) > ((v_at.position).xid, (v_at.position).fact)
+        and (b.xid, b.batch_id) <= ((v_at.turn_end).xid, (v_at.turn_end).fact)
+        and b.batch_id > (v_at.position).era
+        and b.batch_id <= writ_data.era_end((v_at.position).era)
+        and b.run_ids is not null
       group by u.run) d
     cross join lateral (
       select x.run_id, x.tenant_id from writ_data.run x where x.run_id = d.run offset 0) r
@@ -116,7 +119,6 @@ begin
     perform writ_data.clear_alert('PROJECTOR_LAG_HIGH', 'projector', v_at.holder, v_now);
   end if;
   update writ_data.run_projector
-  set xid = v_at.to_xid, batch_id = v_at.to_batch, held_until = '-infinity', turn = null,
-    moved_at = v_now;
+  set position = v_at.turn_end, held_until = '-infinity', turn = null, moved_at = v_now;
   return jsonb_build_object('projected', coalesce(cardinality(v_stored), 0), 'skipped', v_skipped);
 end $$;

@@ -12,18 +12,12 @@ as $$
 declare
   v_most interval := (writ_data.setting('runs.projector.lag_alert_sec'))::double precision
     * interval '1 second';
-  v_xid xid8;
-  v_batch uuid;
+  v_at writ_data.record_position := (select p.position from writ_data.run_projector p);
   v_oldest timestamptz;     -- of the first event that the projector has not followed
 begin
-  select xid, batch_id into v_xid, v_batch from writ_data.run_projector;
-  -- See fn_run_changes: a position ahead of this server comes from another one.
-  if v_xid > pg_snapshot_xmax(pg_current_snapshot()) then
-    v_xid := '0';
-  end if;
   select b.at into v_oldest
-  from writ_data.event_batch b
-  where (b.xid, b.batch_id) > (v_xid, v_batch) and b.run_ids is not null
+  from writ_data.record_after(v_at, writ_data.era_end((v_at).era)) b
+  where b.run_ids is not null
   order by b.xid, b.batch_id
   limit 1;
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../../src/database/uuid.js';
 import { session, until } from '../../races/sessions.js';
+import { asIfRestored } from '../../restored.js';
 import { type Answer, freshGates } from '../gates/harness.js';
 
 const gates = freshGates();
@@ -345,13 +346,7 @@ test('after a dump was restored into a server with younger transactions, what wa
   await gates.enqueueMany(done);
   await follow();
   await gates.enqueueMany(open);
-  // The same rows as on a server whose transactions are a billion ahead.
-  await gates.db.query(
-    'alter table writ_data.event_batch disable trigger event_batch_is_written_once',
-  );
-  const ahead = `xid = (xid::text::bigint + 1000000000)::text::xid8`;
-  await gates.db.query(`update writ_data.event_batch set ${ahead}`);
-  await gates.db.query(`update writ_data.consumer_position set ${ahead}`);
+  await asIfRestored((sql) => gates.db.query(sql));
   await gates.enqueueMany(fresh);
   for (let answer = await follow(1); answer.more; ) answer = await follow(1);
   expect(await followed('auditor')).toEqual(idsOf([...done, ...open, ...fresh]));

@@ -84,7 +84,7 @@ const remove = async (runId: string, seq: number) => {
 /** The projector begins anew, as after a restore: every run is looked at again. */
 const forget = () =>
   tamper(
-    `with gone as (delete from writ_data.run_snapshot) update writ_data.run_projector set xid = '0', batch_id = '00000000-0000-0000-0000-000000000000'`,
+    `with gone as (delete from writ_data.run_snapshot) update writ_data.run_projector set position = writ_data.position_of('beginning')`,
   );
 
 test('a snapshot is what a fresh reduction of the whole log gives', async () => {

@@ -49,7 +49,7 @@ export async function rest(admin, progress, patienceMs, honest, tenants) {
             and u.stream::text not in (select h.id from fault.handled h where h.what = 'stream'))
             or exists (select from writ_data.event_batch b cross join lateral unnest(b.run_ids) u(run)
               join writ_data.run r on r.run_id = u.run and r.tenant_id = d.tenant_id
-              where (b.xid, b.batch_id) > (d.xid, d.batch_id)))) as untold,
+              where (b.xid, b.batch_id) > ((d.position).xid, (d.position).fact)))) as untold,
         writ.now() as at`,
       [tenants],
     );
