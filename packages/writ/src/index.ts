@@ -138,7 +138,7 @@ export type {
 export type { Alert, AlertFilter, Alerts, ClearedAlert } from './ground/alerts.js';
 export type { ChangedSetting, Setting, Settings } from './ground/settings.js';
 export type { Comparison, Published } from './ledger/checkpoints.js';
-export { type Exported, type ExportProgress, verifyFolder } from './ledger/exports.js';
+export type { Exported, ExportProgress } from './ledger/exports.js';
 export type {
   Ledger,
   LedgerMonth,
@@ -311,3 +311,7 @@ export { redactSecrets } from './secrets/redaction.js';
 export { type VaultSecretsOptions, vaultSecrets } from './secrets/vault.js';
 export type { Merged } from './spool/spool.js';
 export { type Login, Writ } from './writ.js';
+
+/** Verifies an export of the ledger in a folder, without a database. */
+export const verifyFolder: typeof import('./ledger/exports.js').verifyFolder = async (...args) =>
+  (await import('./ledger/exports.js')).verifyFolder(...args);

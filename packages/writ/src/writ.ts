@@ -4,6 +4,7 @@ import { budget, defaultBudgetMs } from './database/budget.js';
 import { databaseTime } from './database/clock.js';
 import { type Queryable, queryable } from './database/connection.js';
 import { gate, readRows } from './database/gate.js';
+import { lazily } from './database/lazily.js';
 import { assertSchemaFits } from './database/made-by.js';
 import {
   type MigrateOptions,
@@ -36,17 +37,17 @@ import type { GovernanceSignals } from './governance/signals.js';
 import type { AnyStepType } from './governance/steps.js';
 import type { Trust } from './governance/trust/comparison.js';
 import { trustOf } from './governance/trust/source.js';
-import {
-  type DriveOptions,
-  type GovernorHandle,
+import type {
+  DriveOptions,
+  GovernorHandle,
   Governors,
-  type GovernorWork,
+  GovernorWork,
 } from './governor/governors.js';
 import type { GovernorName } from './governor/intake.js';
 import { Alerts } from './ground/alerts.js';
 import { Settings } from './ground/settings.js';
 import { turnLedger } from './ledger/clockwork.js';
-import { Ledger } from './ledger/ledger.js';
+import type { Ledger } from './ledger/ledger.js';
 import type { Destinations } from './outbox/destinations.js';
 import type { EventsRead, Followed, FollowOptions, ReadEventsOptions } from './outbox/follow.js';
 import { Outbox } from './outbox/outbox.js';
@@ -146,6 +147,7 @@ export class Writ {
   #outbox: Outbox | undefined;
   #governed: Governance | undefined;
   #governors: Governors | undefined;
+  #governorsLoading: Promise<Governors> | undefined;
   #consumers: Consumers | undefined;
   #subscriptions: Subscriptions | undefined;
   #apiKeys: ApiKeys | undefined;
@@ -275,7 +277,15 @@ export class Writ {
 
   /** Receipts that an auditor can check without us: signing, proving, exporting, verifying. */
   get ledger(): Ledger {
-    this.#ledger ??= new Ledger(this.#host);
+    let loading: Promise<Ledger> | undefined;
+    const load = () => {
+      loading ??= import('./ledger/ledger.js').then(({ Ledger }) => new Ledger(this.#host));
+      return loading;
+    };
+    this.#ledger ??= lazily(load, {
+      reader: (...options: Parameters<Ledger['reader']>) =>
+        lazily(async () => (await load()).reader(...options)),
+    });
     return this.#ledger;
   }
 
@@ -300,12 +310,24 @@ export class Writ {
 
   /** State machines that decide about signals, one per tenant and product. */
   get governors(): Governors {
-    this.#governors ??= new Governors({
-      ...this.#host,
-      key: this.#options.key,
-      listening: this.#listening,
+    const load = () => this.#loadGovernors();
+    this.#governors ??= lazily(load, {
+      policies: lazily(async () => (await load()).policies),
+      entitlements: lazily(async () => (await load()).entitlements),
+      intake: () => lazily(async () => (await load()).intake()),
+      follow: async function* (...options: Parameters<Governors['follow']>) {
+        yield* (await load()).follow(...options);
+      },
     });
     return this.#governors;
+  }
+
+  #loadGovernors(): Promise<Governors> {
+    this.#governorsLoading ??= (async () => {
+      const { Governors } = await import('./governor/governors.js');
+      return new Governors({ ...this.#host, key: this.#options.key, listening: this.#listening });
+    })();
+    return this.#governorsLoading;
   }
 
   /** Which jobs follow from which facts. */
@@ -648,14 +670,18 @@ export class Writ {
     const { governance } = options;
     const verifies = governance === 'verify';
     const turns = engine && !verifies; // the clockwork
-    const asking = governance ? this.#governance.prober(options.probes) : undefined;
+    const asking = governance ? await this.#governance.prober(options.probes) : undefined;
     const probes = verifies ? undefined : asking;
     const trust = trustOf(options.trust);
     const governed =
       asking && applier && governance
-        ? this.#governance
-            .handlers(asking, typeof governance === 'object' ? governance : [], trust)
-            .filter(({ job }) => !verifies || onlyLooks(job.kind))
+        ? (
+            await this.#governance.handlers(
+              asking,
+              typeof governance === 'object' ? governance : [],
+              trust,
+            )
+          ).filter(({ job }) => !verifies || onlyLooks(job.kind))
         : [];
     if (asking && applier && !trust)
       guarded(options.onError ?? printError)(new WritError('trust_missing'));
@@ -664,10 +690,11 @@ export class Writ {
       ...(options.onError && { onError: options.onError }),
       ...(options.governor !== true && options.governor),
     };
+    const governors = governor ? await this.#loadGovernors() : undefined;
     const all = [
       ...handlers,
       ...governed,
-      ...(governor && applier ? this.governors.handlers(this.contracts, governor) : []),
+      ...(governors && governor && applier ? governors.handlers(this.contracts, governor) : []),
     ];
     const kinds = all.map(({ job }) => job.kind);
     const twice = kinds.find((kind, n) => kinds.indexOf(kind) !== n);
@@ -681,7 +708,7 @@ export class Writ {
         );
     }
     const driving =
-      governor && engine && (await this.governors.drive(this.#pools.transactions, governor));
+      governors && engine ? await governors.drive(this.#pools.transactions, governor) : undefined;
     const connection = {
       connectionString: this.#options.connectionString,
       application_name: 'writ worker',
@@ -705,7 +732,7 @@ export class Writ {
               (workerId) => startQueuedRuns(this.#db, workerId),
               (workerId) => projectRuns(this.#db, workerId),
               (workerId) => turnLedger(this.#db, workerId),
-              ...(governor ? [(workerId: string) => this.governors.look(workerId)] : []),
+              ...(governors ? [(workerId: string) => governors.look(workerId)] : []),
               ...(probes ? [(workerId: string) => this.#governance.look(probes, workerId)] : []),
             ],
         secrets: new StepSecrets(this.#db, this.#secrets),
@@ -770,7 +797,7 @@ export class Writ {
     if (!this.#bound) await this.#producer.idle();
     this.#jobs?.close();
     await this.#runs?.close();
-    await Promise.all([this.#governed?.close(), this.#governors?.close()]);
+    await Promise.all([this.#governed?.close(), (await this.#governorsLoading)?.close()]);
     if (!this.#bound) await this.#endPools();
   }
 

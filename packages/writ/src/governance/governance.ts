@@ -19,13 +19,12 @@ import { Contracts, type ContractsHost } from './contracts.js';
 import { Deployment } from './deployment.js';
 import { Flags, type FollowFlagsOptions } from './flags.js';
 import { Freezes } from './freezes.js';
-import { governanceHandlers } from './handlers.js';
 import { Health } from './health.js';
 import { Incidents } from './incidents.js';
 import { Logins, type LoginsHost } from './logins.js';
 import { GovernancePolicy } from './policy.js';
 import { Principals } from './principals.js';
-import { type AskProbes, Prober } from './prober.js';
+import type { AskProbes, Prober } from './prober.js';
 import { Probes } from './probes.js';
 import { GovernanceSignals } from './signals.js';
 import type { AnyStepType } from './steps.js';
@@ -122,11 +121,12 @@ export class Governance {
    * The handlers of governance for a worker: built-in step types, audits, what follows a failure,
    * and these types of your own.
    */
-  handlers(
+  async handlers(
     prober: Prober,
     types: readonly AnyStepType[],
     trust: TrustSource | undefined,
-  ): HandledJob[] {
+  ): Promise<HandledJob[]> {
+    const { governanceHandlers } = await import('./handlers.js');
     this.contracts.use(...types);
     return governanceHandlers(
       {
@@ -144,7 +144,8 @@ export class Governance {
   }
 
   /** What asks probes for one worker. */
-  prober(options: AskProbes = {}): Prober {
+  async prober(options: AskProbes = {}): Promise<Prober> {
+    const { Prober } = await import('./prober.js');
     const prober = new Prober(this.#host.db, options);
     this.#probers.add(prober);
     return prober;

@@ -13,7 +13,7 @@ import {
   type ReadEventsOptions,
   readEvents,
 } from './follow.js';
-import { Relay, type RelayOptions } from './relay.js';
+import type { Relay, RelayOptions } from './relay.js';
 
 export class Outbox {
   readonly destinations: Destinations;
@@ -33,6 +33,7 @@ export class Outbox {
   async relay(options: RelayOptions): Promise<Relay> {
     const listenConnection = this.#listen('writ relay');
     if (!listenConnection) throw new WritError('connection_string_required');
+    const { Relay } = await import('./relay.js');
     const relay = new Relay({ db: this.#db, listenConnection }, options);
     this.#relays.add(relay);
     await detached(() => relay.start());
