@@ -24,9 +24,9 @@ import type { Changes } from './governance/changes.js';
 import type { Configuration } from './governance/configuration.js';
 import type { Contracts } from './governance/contracts.js';
 import type { Deployment } from './governance/deployment.js';
-import type { Flags, FollowFlagsOptions } from './governance/flags.js';
+import { Flags, type FollowFlagsOptions } from './governance/flags.js';
 import type { Freezes } from './governance/freezes.js';
-import { Governance, type GovernedWork, onlyLooks } from './governance/governance.js';
+import type { Governance, GovernedWork } from './governance/governance.js';
 import type { Health } from './governance/health.js';
 import type { Incidents } from './governance/incidents.js';
 import type { Logins } from './governance/logins.js';
@@ -108,6 +108,9 @@ export interface Caller {
   readonly onlyTenant?: boolean | undefined;
 }
 
+/** The namespaces that a connection has of governance. */
+type GovernanceName = Exclude<keyof Governance, 'handlers' | 'prober' | 'look' | 'close'>;
+
 /** What a bound connection shares with the one that it was made of. */
 interface Shared {
   readonly pools: Pools | undefined;
@@ -145,7 +148,9 @@ export class Writ {
   #plans: Plans | undefined;
   #ledger: Ledger | undefined;
   #outbox: Outbox | undefined;
-  #governed: Governance | undefined;
+  #governed: Promise<Governance> | undefined;
+  readonly #governedNames = new Map<keyof Governance, object>();
+  readonly #flags = new Set<Flags>();
   #governors: Governors | undefined;
   #governorsLoading: Promise<Governors> | undefined;
   #consumers: Consumers | undefined;
@@ -294,18 +299,32 @@ export class Writ {
     return this.#outbox;
   }
 
-  get #governance(): Governance {
-    this.#governed ??= new Governance({
-      ...this.#host,
-      key: this.#options.key,
-      listening: this.#listening,
-      types: this.#stepTypes,
-      transact: async (use) => {
-        if (!this.#pools) throw new WritError('connection_string_required');
-        return inTransaction(this.#pools.transactions, use);
-      },
-    });
+  #governance(): Promise<Governance> {
+    this.#governed ??= (async () => {
+      const { Governance } = await import('./governance/governance.js');
+      return new Governance({
+        ...this.#host,
+        key: this.#options.key,
+        types: this.#stepTypes,
+        transact: async (use) => {
+          if (!this.#pools) throw new WritError('connection_string_required');
+          return inTransaction(this.#pools.transactions, use);
+        },
+      });
+    })();
     return this.#governed;
+  }
+
+  /** One of the namespaces of governance. */
+  #governedBy<Name extends GovernanceName>(
+    name: Name,
+    members?: Partial<Record<keyof Governance[Name], unknown>>,
+  ): Governance[Name] {
+    const known = this.#governedNames.get(name);
+    if (known) return known as Governance[Name];
+    const made = lazily(async () => (await this.#governance())[name], members);
+    this.#governedNames.set(name, made);
+    return made;
   }
 
   /** State machines that decide about signals, one per tenant and product. */
@@ -350,77 +369,89 @@ export class Writ {
 
   /** Proposing, previewing, approving and activating changes. */
   get contracts(): Contracts {
-    return this.#governance.contracts;
+    return this.#governedBy('contracts', {
+      use: (...types: readonly AnyStepType[]) => {
+        for (const type of types) this.#stepTypes.set(type.type, type);
+      },
+      handle: (id: string) =>
+        lazily(async () => (await this.#governance()).contracts.handle(id), { id }),
+    });
   }
 
   /** Governance jobs: approved changes while they are done or undone, and after. */
   get changes(): Changes {
-    return this.#governance.changes;
+    const load = async () => (await this.#governance()).changes;
+    return this.#governedBy('changes', {
+      handle: (id: string) => lazily(async () => (await load()).handle(id), { id }),
+      follow: async function* (...options: Parameters<Changes['follow']>) {
+        yield* (await load()).follow(...options);
+      },
+    });
   }
 
   /** Whether changes were done as approved. */
   get audits(): Audits {
-    return this.#governance.audits;
+    return this.#governedBy('audits');
   }
 
   /** What contracts switch, and making it known. */
   get capabilities(): Capabilities {
-    return this.#governance.capabilities;
+    return this.#governedBy('capabilities');
   }
 
   /** Values that contracts change. */
   get configuration(): Configuration {
-    return this.#governance.configuration;
+    return this.#governedBy('configuration');
   }
 
   /** How capabilities, domains and a whole tenant are, and why. */
   get health(): Health {
-    return this.#governance.health;
+    return this.#governedBy('health');
   }
 
   /** How the health of capabilities is found out. */
   get probes(): Probes {
-    return this.#governance.probes;
+    return this.#governedBy('probes');
   }
 
   /** Times in which nothing is activated. */
   get freezes(): Freezes {
-    return this.#governance.freezes;
+    return this.#governedBy('freezes');
   }
 
   /** What is wrong: opened, and resolved by a person. */
   get incidents(): Incidents {
-    return this.#governance.incidents;
+    return this.#governedBy('incidents');
   }
 
   /** What is said about the health of capabilities. */
   get signals(): GovernanceSignals {
-    return this.#governance.signals;
+    return this.#governedBy('signals');
   }
 
   /** How many approve what, and how long things may take. */
   get policy(): GovernancePolicy {
-    return this.#governance.policy;
+    return this.#governedBy('policy');
   }
 
   /** Who may act, and what each may do. */
   get principals(): Principals {
-    return this.#governance.principals;
+    return this.#governedBy('principals');
   }
 
   /** The database logins that use Writ. */
   get logins(): Logins {
-    return this.#governance.logins;
+    return this.#governedBy('logins');
   }
 
   /** Which deployment this database is. */
   get deployment(): Deployment {
-    return this.#governance.deployment;
+    return this.#governedBy('deployment');
   }
 
   /** A trust file beside what the database knows. */
   get trust(): Trust {
-    return this.#governance.trust;
+    return this.#governedBy('trust');
   }
 
   /**
@@ -428,7 +459,19 @@ export class Writ {
    * its `stop` or with this connection.
    */
   flags(options: FollowFlagsOptions = {}): Flags {
-    return this.#governance.flags(options);
+    const listening = this.#listening;
+    const flags = new Flags(
+      {
+        db: this.#db,
+        listenConnection:
+          listening === undefined
+            ? undefined
+            : { connectionString: listening, application_name: 'writ flags' },
+      },
+      options,
+    );
+    this.#flags.add(flags);
+    return flags;
   }
 
   /** Places outside that are told of events. */
@@ -670,18 +713,13 @@ export class Writ {
     const { governance } = options;
     const verifies = governance === 'verify';
     const turns = engine && !verifies; // the clockwork
-    const asking = governance ? await this.#governance.prober(options.probes) : undefined;
+    const governing = governance ? await this.#governance() : undefined;
+    const asking = await governing?.prober(options.probes);
     const probes = verifies ? undefined : asking;
     const trust = trustOf(options.trust);
     const governed =
-      asking && applier && governance
-        ? (
-            await this.#governance.handlers(
-              asking,
-              typeof governance === 'object' ? governance : [],
-              trust,
-            )
-          ).filter(({ job }) => !verifies || onlyLooks(job.kind))
+      governing && governance && asking && applier
+        ? await governing.handlers(asking, governance, trust)
         : [];
     if (asking && applier && !trust)
       guarded(options.onError ?? printError)(new WritError('trust_missing'));
@@ -733,7 +771,9 @@ export class Writ {
               (workerId) => projectRuns(this.#db, workerId),
               (workerId) => turnLedger(this.#db, workerId),
               ...(governors ? [(workerId: string) => governors.look(workerId)] : []),
-              ...(probes ? [(workerId: string) => this.#governance.look(probes, workerId)] : []),
+              ...(governing && probes
+                ? [(workerId: string) => governing.look(probes, workerId)]
+                : []),
             ],
         secrets: new StepSecrets(this.#db, this.#secrets),
         onStopping: driving ? () => driving.stop() : undefined,
@@ -797,7 +837,11 @@ export class Writ {
     if (!this.#bound) await this.#producer.idle();
     this.#jobs?.close();
     await this.#runs?.close();
-    await Promise.all([this.#governed?.close(), (await this.#governorsLoading)?.close()]);
+    await Promise.all([
+      ...[...this.#flags].map((flags) => flags.stop()),
+      (await this.#governed)?.close(),
+      (await this.#governorsLoading)?.close(),
+    ]);
     if (!this.#bound) await this.#endPools();
   }
 

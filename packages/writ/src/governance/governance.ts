@@ -1,5 +1,4 @@
 /** Governance of one connection: principals, targets, contracts, jobs, health. */
-import type pg from 'pg';
 import { gate, readRows } from '../database/gate.js';
 import { isConnectionLoss } from '../errors/index.js';
 import type { HandledJob, JobKind } from '../queue/job.js';
@@ -17,7 +16,6 @@ import {
 import { Configuration } from './configuration.js';
 import { Contracts, type ContractsHost } from './contracts.js';
 import { Deployment } from './deployment.js';
-import { Flags, type FollowFlagsOptions } from './flags.js';
 import { Freezes } from './freezes.js';
 import { Health } from './health.js';
 import { Incidents } from './incidents.js';
@@ -51,7 +49,7 @@ export interface GovernedWork {
 }
 
 /** Whether jobs of a kind only look: a worker that verifies takes these, and no others. */
-export const onlyLooks = (kind: string): boolean =>
+const onlyLooks = (kind: string): boolean =>
   kind === 'governance.verify' || kind.startsWith('governance.read.');
 
 export class Governance {
@@ -71,25 +69,16 @@ export class Governance {
   readonly deployment: Deployment;
   readonly trust: Trust;
   readonly #host: ContractsHost;
-  readonly #listenConnection: pg.ClientConfig | undefined;
-  readonly #flags = new Set<Flags>();
   readonly #probers = new Set<Prober>();
 
-  constructor({
-    listening,
-    ...host
-  }: LoginsHost & {
-    readonly key: Actor | undefined;
-    readonly register: (job: JobKind<never, unknown>) => Promise<void>;
-    /** For LISTEN, past any pooler. */
-    readonly listening: string | undefined;
-    readonly types: Map<string, AnyStepType>;
-  }) {
+  constructor(
+    host: LoginsHost & {
+      readonly key: Actor | undefined;
+      readonly register: (job: JobKind<never, unknown>) => Promise<void>;
+      readonly types: Map<string, AnyStepType>;
+    },
+  ) {
     const { db, signal } = host;
-    this.#listenConnection =
-      listening === undefined
-        ? undefined
-        : { connectionString: listening, application_name: 'writ flags' };
     const jobs: JobsHost = { ...host, waiters: waitersForJobs(db, signal) };
     this.audits = new Audits(jobs);
     this.changes = new Changes(jobs, this.audits);
@@ -123,12 +112,12 @@ export class Governance {
    */
   async handlers(
     prober: Prober,
-    types: readonly AnyStepType[],
+    does: NonNullable<GovernedWork['governance']>,
     trust: TrustSource | undefined,
   ): Promise<HandledJob[]> {
     const { governanceHandlers } = await import('./handlers.js');
-    this.contracts.use(...types);
-    return governanceHandlers(
+    this.contracts.use(...(typeof does === 'object' ? does : []));
+    const handlers = governanceHandlers(
       {
         db: this.#host.db,
         prober,
@@ -141,6 +130,7 @@ export class Governance {
       },
       [...this.#host.types.values()],
     );
+    return does === 'verify' ? handlers.filter(({ job }) => onlyLooks(job.kind)) : handlers;
   }
 
   /** What asks probes for one worker. */
@@ -182,26 +172,10 @@ export class Governance {
     this.#host.waiters.hear(rows.map(({ id }) => String(id)));
   }
 
-  /**
-   * Capabilities and values in memory, followed as they change. Begun with its `start`, ended with
-   * its `stop` or with this connection.
-   */
-  flags(options: FollowFlagsOptions = {}): Flags {
-    const flags = new Flags(
-      { db: this.#host.db, listenConnection: this.#listenConnection },
-      options,
-    );
-    this.#flags.add(flags);
-    return flags;
-  }
-
   async close(): Promise<void> {
     this.#host.waiters.close();
     this.#host.verdicts.close();
     this.#host.reads.close();
-    await Promise.all([
-      ...[...this.#flags].map((flags) => flags.stop()),
-      ...[...this.#probers].map((prober) => prober.idle()),
-    ]);
+    await Promise.all([...this.#probers].map((prober) => prober.idle()));
   }
 }

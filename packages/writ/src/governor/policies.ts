@@ -89,7 +89,9 @@ export class Policies {
   }
 
   /** Refuses a document that cannot be published. Needs no database. */
-  check(policy: unknown): { readonly document: GovernorPolicy; readonly hash: string } {
+  async check(
+    policy: unknown,
+  ): Promise<{ readonly document: GovernorPolicy; readonly hash: string }> {
     const document = validatePolicy(policy);
     return { document, hash: policyHash(document) };
   }
@@ -103,7 +105,7 @@ export class Policies {
       tenant: given,
     }: { readonly shadow?: boolean | undefined; readonly tenant?: string | undefined } = {},
   ): Promise<PolicyPreview> {
-    const { document, hash } = this.check(policy);
+    const { document, hash } = await this.check(policy);
     const tenant = this.#governors.tenantOf({ tenant: given });
     const [row] = await readJson<{
       before: PublishedVersion | null;
@@ -143,7 +145,7 @@ export class Policies {
     policy: unknown,
     { shadow = false, ...options }: Publishing = {},
   ): Promise<{ readonly version: number; readonly duplicate?: true }> {
-    const { document, hash } = this.check(policy);
+    const { document, hash } = await this.check(policy);
     await this.#governors.open({ tenant: this.#governors.tenantOf(options), sku });
     return this.#publish(sku, document.policy_id, document, hash, shadow, options);
   }
