@@ -414,6 +414,7 @@ create table writ_data.api_key ( -- owner writ_owner
   constraint secret_has_its_size CHECK ((octet_length(secret_sha256) = 32)),
   constraint tenant_has_its_size CHECK (((length(tenant_id) >= 1) AND (length(tenant_id) <= 200)))
 );
+CREATE INDEX api_key_by_time ON writ_data.api_key USING btree (added_at, key_id);
 CREATE INDEX api_key_of_principal ON writ_data.api_key USING btree (principal_id, added_at);
 comment on table writ_data.api_key is 'Keys by which the API server authenticates principals. No key signs anything.';
 comment on column writ_data.api_key.tenant_id is 'Null: each tenant of its principal.';
@@ -619,6 +620,20 @@ create table writ_data.contract_history ( -- owner writ_owner
 );
 CREATE TRIGGER contract_history_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_history FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
 
+create table writ_data.contract_read ( -- owner writ_owner
+  contract_id uuid not null,
+  step_type text not null,
+  job_id uuid not null,
+  requested_by text not null,
+  requested_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  constraint contract_read_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
+  constraint contract_read_pkey PRIMARY KEY (contract_id, step_type)
+);
+CREATE UNIQUE INDEX contract_read_by_job ON writ_data.contract_read USING btree (job_id);
+comment on table writ_data.contract_read is 'The last request to read the values outside the database that steps of one type change. job_id is the queue job, which an applier with that step type takes; while it is open, nobody requests another.';
+comment on column writ_data.contract_read.due_at is 'When the read may begin: governance.read.interval_ms after the one before it.';
+
 create table writ_data.contract_review ( -- owner writ_owner
   contract_id uuid not null,
   review_no integer not null,
@@ -638,6 +653,23 @@ create table writ_data.contract_review ( -- owner writ_owner
 );
 CREATE UNIQUE INDEX a_signature_is_kept_once ON writ_data.contract_review USING btree (contract_id, by, hash, signature) WHERE (action = 'APPROVE'::text);
 CREATE TRIGGER contract_review_is_written_once BEFORE DELETE OR UPDATE ON writ_data.contract_review FOR EACH ROW EXECUTE FUNCTION writ_data.refuse_change();
+
+create table writ_data.contract_value ( -- owner writ_owner
+  contract_id uuid not null,
+  slot text not null,
+  value jsonb,
+  code text,
+  detail text,
+  job_id uuid not null,
+  login name not null,
+  read_at timestamp with time zone not null,
+  constraint a_value_or_an_error CHECK (((value IS NULL) = (code IS NOT NULL))),
+  constraint an_error_has_a_size CHECK (((length(code) <= 100) AND (length(detail) <= 1000))),
+  constraint contract_value_contract_id_fkey FOREIGN KEY (contract_id) REFERENCES writ_data.contract(contract_id),
+  constraint contract_value_pkey PRIMARY KEY (contract_id, slot),
+  constraint value_has_a_size CHECK ((octet_length((value)::text) <= 65536))
+);
+comment on table writ_data.contract_value is 'What an applier read last at each place outside the database that a contract changes, or why it could not. A value that is not there is JSON null. A newer read replaces the row.';
 
 create table writ_data.contract_verdict ( -- owner writ_owner
   contract_id uuid not null,
@@ -747,7 +779,7 @@ create table writ_data.entitlement ( -- owner writ_owner
   told_at timestamp with time zone,
   put_by text not null,
   put_at timestamp with time zone not null,
-  constraint an_end_is_on_the_calendar CHECK (((expires_at >= '1970-01-01 00:00:00+00'::timestamp with time zone) AND (expires_at < '9999-01-01 00:00:00+00'::timestamp with time zone))),
+  constraint an_end_is_on_the_calendar CHECK ((writ_data.within_times(expires_at) AND writ_data.within_times(told_at))),
   constraint entitlement_pkey PRIMARY KEY (tenant_id),
   constraint quota_is_no_debt CHECK (((quota_limit >= 0) AND (quota_limit <= '9007199254740991'::bigint))),
   constraint status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'INACTIVE'::text, 'EXPIRED'::text, 'CANCELLED'::text]))),
@@ -799,6 +831,7 @@ create table writ_data."freeze" ( -- owner writ_owner
   lifted_by text,
   constraint freeze_ends_after_it_begins CHECK ((ends_at > begins_at)),
   constraint freeze_has_a_reason CHECK (((btrim(reason) <> ''::text) AND (length(reason) <= 1000))),
+  constraint freeze_is_on_the_calendar CHECK ((writ_data.within_times(begins_at) AND ((ends_at = 'infinity'::timestamp with time zone) OR writ_data.within_times(ends_at)))),
   constraint freeze_pkey PRIMARY KEY (freeze_id)
 );
 CREATE INDEX freeze_by_tenant ON writ_data."freeze" USING btree (tenant_id) WHERE (lifted_at IS NULL);
@@ -936,7 +969,8 @@ create table writ_data.governance_signal ( -- owner writ_owner
   superseded_by uuid,
   superseded_at timestamp with time zone,
   constraint decision_is_known CHECK ((decision = ANY (ARRAY['CLEAN'::text, 'BLOCKED'::text, 'WARN'::text, 'PENDING'::text, 'EXECUTING'::text]))),
-  constraint governance_signal_pkey PRIMARY KEY (signal_id)
+  constraint governance_signal_pkey PRIMARY KEY (signal_id),
+  constraint signal_ends_on_the_calendar CHECK (writ_data.within_times(expires_at))
 );
 CREATE INDEX governance_signal_by_scope ON writ_data.governance_signal USING btree (scope, signal_id);
 CREATE INDEX governance_signal_by_tenant ON writ_data.governance_signal USING btree (tenant_id, signal_id);
@@ -1012,10 +1046,12 @@ comment on table writ_data.governor_contract is 'Governance jobs that carry an a
 
 create table writ_data.governor_due ( -- owner writ_owner
   due_at timestamp with time zone not null,
-  governor_id uuid not null
+  governor_id uuid not null,
+  since timestamp with time zone
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
 CREATE INDEX governor_due_by_time ON writ_data.governor_due USING btree (due_at);
 comment on table writ_data.governor_due is 'Governors that have to be looked at, now or later: something is in the mailbox, or a timer is due. One too many does no harm.';
+comment on column writ_data.governor_due.since is 'Since when drivers have postponed something that is left to do; null: nobody has.';
 
 create table writ_data.governor_inbox ( -- owner writ_owner
   governor_id uuid not null,
@@ -1750,7 +1786,7 @@ CREATE INDEX undelivered_stream ON writ_data.undelivered USING btree (destinatio
 comment on table writ_data.undelivered is 'Events that a destination has not accepted yet, those of the same stream that wait behind them (due_at is null), and dead letters (dead_at).';
 comment on column writ_data.undelivered.stream is 'What the event is about, for a run its id: its events are delivered in order.';
 
--- view writ.admission with (security_barrier=true); owner writ_owner; source 160c9985f6f6c9736537038ce303467971d11b84aa4ca1cbad59d66e285c0751
+-- view writ.admission with (security_barrier=true); owner writ_owner; source cb3624e0e5bff485832c5b2bfbf6d2066583e397e03717876218096aff7d8689
 --   tenant_id text
 --   policy text
 --   max_running integer
@@ -1768,7 +1804,7 @@ grant select on writ.admission to writ_producer;
 grant select on writ.admission to writ_server;
 grant select on writ.admission to writ_worker;
 
--- view writ.alert with (security_barrier=true); owner writ_owner; source 891786fdb0431e3c05824b471224aa4459ad4d11e76739996b5db5165b23aca0
+-- view writ.alert with (security_barrier=true); owner writ_owner; source 2a7089739fff7e580edc2c64e657fd068dbb6278b3e2f8511eaa508e120d3034
 --   alert_id uuid
 --   code text
 --   severity text
@@ -1788,7 +1824,7 @@ grant select on writ.alert to writ_producer;
 grant select on writ.alert to writ_server;
 grant select on writ.alert to writ_worker;
 
--- view writ.api_key with (security_barrier=true); owner writ_owner; source a9cd018551a78c63be11b7641a05d04f05676aca48400f7bc39d63536b66dc41
+-- view writ.api_key with (security_barrier=true); owner writ_owner; source f7a00e839c56938c91bb5b2e48bff9d5a510e14ba9d3a1ba1754ff0d18493110
 --   key_id text
 --   principal_id text
 --   tenant_id text
@@ -1804,7 +1840,7 @@ grant select on writ.api_key to writ_admin;
 grant select on writ.api_key to writ_auditor;
 grant select on writ.api_key to writ_server;
 
--- view writ.capability with (security_barrier=true); owner writ_owner; source a20788d68299fd12fcb2abcdfb2e68acac204f81b54833c505ac9c312eb87683
+-- view writ.capability with (security_barrier=true); owner writ_owner; source c1c6e8d425143cf73466c43c81f1ce27ab84777abbb25fee4bd9dfa127b5aba0
 --   tenant_id text
 --   capability_name text
 --   domain text
@@ -1867,7 +1903,7 @@ grant select on writ.command_run to writ_producer;
 grant select on writ.command_run to writ_server;
 grant select on writ.command_run to writ_worker;
 
--- view writ.configuration with (security_barrier=true); owner writ_owner; source 68e5afbfc0313dc169094d858571dabdb684d29b1bec9258b2a74ff574b99592
+-- view writ.configuration with (security_barrier=true); owner writ_owner; source 5c96e2bcc8c578c8dc1514504f6a4c87902509bd08d87901ffb8cc1e0b7ddd5a
 --   tenant_id text
 --   scope text
 --   key text
@@ -1888,7 +1924,7 @@ grant select on writ.configuration to writ_producer;
 grant select on writ.configuration to writ_server;
 grant select on writ.configuration to writ_worker;
 
--- view writ.configuration_scope with (security_barrier=true); owner writ_owner; source 5eb5a7a4ba32e139233a5f19b20d7167c44e0c1e8bf590f1634043349d8406e3
+-- view writ.configuration_scope with (security_barrier=true); owner writ_owner; source b585a3a6efa79a6e9948af475a7f5c051d5e7837071a6eefbb51fa6eafee8048
 --   tenant_id text
 --   scope text
 --   owner_capability text
@@ -1946,6 +1982,26 @@ grant select on writ.contract_document to writ_producer;
 grant select on writ.contract_document to writ_server;
 grant select on writ.contract_document to writ_worker;
 
+-- view writ.contract_read with (security_barrier=true); owner writ_owner; source 1bb37692a85283a82c72481d6857006699f43483a6cc5ceaf3429f74d432fe77
+--   contract_id uuid
+--   tenant_id text
+--   step_type text
+--   job_id uuid
+--   requested_by text
+--   requested_at timestamp with time zone
+--   due_at timestamp with time zone
+--   open boolean
+grant select on writ.contract_read to dot_executor;
+grant select on writ.contract_read to workflow_admin;
+grant select on writ.contract_read to writ_admin;
+grant select on writ.contract_read to writ_applier;
+grant select on writ.contract_read to writ_auditor;
+grant select on writ.contract_read to writ_engine;
+grant select on writ.contract_read to writ_principal;
+grant select on writ.contract_read to writ_producer;
+grant select on writ.contract_read to writ_server;
+grant select on writ.contract_read to writ_worker;
+
 -- view writ.contract_review with (security_barrier=true); owner writ_owner; source d257371897e09549c37346a0c493aa9c0e224a400fe624ccf02d1d17e7a4309b
 --   contract_id uuid
 --   tenant_id text
@@ -1972,6 +2028,27 @@ grant select on writ.contract_review to writ_principal;
 grant select on writ.contract_review to writ_producer;
 grant select on writ.contract_review to writ_server;
 grant select on writ.contract_review to writ_worker;
+
+-- view writ.contract_value with (security_barrier=true); owner writ_owner; source 175047fbec6ac737ac5ae086b4c5bc3822acfce78fc84d84d00d765eabbe4aeb
+--   contract_id uuid
+--   tenant_id text
+--   slot text
+--   value jsonb
+--   code text
+--   detail text
+--   job_id uuid
+--   read_by text
+--   read_at timestamp with time zone
+grant select on writ.contract_value to dot_executor;
+grant select on writ.contract_value to workflow_admin;
+grant select on writ.contract_value to writ_admin;
+grant select on writ.contract_value to writ_applier;
+grant select on writ.contract_value to writ_auditor;
+grant select on writ.contract_value to writ_engine;
+grant select on writ.contract_value to writ_principal;
+grant select on writ.contract_value to writ_producer;
+grant select on writ.contract_value to writ_server;
+grant select on writ.contract_value to writ_worker;
 
 -- view writ.delivery with (security_barrier=true); owner writ_owner; source 6277400000718120a03cc2c7c30d256aa8bf8a57881fc465f0a9cc39156bacff
 --   delivery_id uuid
@@ -2059,7 +2136,7 @@ grant select on writ.dot_config to writ_producer;
 grant select on writ.dot_config to writ_server;
 grant select on writ.dot_config to writ_worker;
 
--- view writ.entitlement with (security_barrier=true); owner writ_owner; source a9c5d4a7642bbf622cb53b7197107b94c585828f951062c5063fcbbc8da2cefb
+-- view writ.entitlement with (security_barrier=true); owner writ_owner; source bd0c0c34c8f0514ef347a0228e3aa32695a65f02a25b53a5e4517a44c249f179
 --   tenant_id text
 --   entitlement_id text
 --   status text
@@ -2080,7 +2157,7 @@ grant select on writ.entitlement to writ_producer;
 grant select on writ.entitlement to writ_server;
 grant select on writ.entitlement to writ_worker;
 
--- view writ.event_outbox with (security_barrier=true); owner writ_owner; source 1e7153085a5ad160eca0010cc410c1e09c73c90d7214065e12452dfd0aaf0e3c
+-- view writ.event_outbox with (security_barrier=true); owner writ_owner; source ad8188ad710029b358403b57c30f1c835fd449d9010b77cf88d8375f2b405b49
 --   id uuid
 --   event_domain text
 --   event_type text
@@ -2109,7 +2186,7 @@ grant select on writ.event_outbox to writ_producer;
 grant select on writ.event_outbox to writ_server;
 grant select on writ.event_outbox to writ_worker;
 
--- view writ.event_seal with (security_barrier=true); owner writ_owner; source 9e85f5fcac4230185ec34dc3bbfba5efa18a3916125f20002a97e5834e27e156
+-- view writ.event_seal with (security_barrier=true); owner writ_owner; source b66c19be4cbdf616ab24939294934c9f08a53fd8210b410d1caf9b8ffc8ff3f0
 --   segment bigint
 --   rows integer
 --   root text
@@ -2264,7 +2341,7 @@ grant select on writ.governance_signals to writ_producer;
 grant select on writ.governance_signals to writ_server;
 grant select on writ.governance_signals to writ_worker;
 
--- view writ.governor with (security_barrier=true); owner writ_owner; source a6c33557f99fc6ae96ba4e5eb373ce92d6c8654aaecf6b3b9a75163799173aa0
+-- view writ.governor with (security_barrier=true); owner writ_owner; source 6c0b4da4ea2ea18ff155786fee4b9d8fcff850e3870896426fa334876074a610
 --   governor_id uuid
 --   tenant_id text
 --   sku_id text
@@ -2306,7 +2383,7 @@ grant select on writ.governor to writ_producer;
 grant select on writ.governor to writ_server;
 grant select on writ.governor to writ_worker;
 
--- view writ.governor_event with (security_barrier=true); owner writ_owner; source 4eb0aba9ed7acd09477f7396d0081b5acdd17374a6474eb80bca2e1be4c01faf
+-- view writ.governor_event with (security_barrier=true); owner writ_owner; source 6c9cf1a0899554c94dff7f24794c3bd0cbd783d39e636b523334c5dd6f4a27c9
 --   tenant_id text
 --   sku_id text
 --   governor_id uuid
@@ -2330,7 +2407,7 @@ grant select on writ.governor_event to writ_producer;
 grant select on writ.governor_event to writ_server;
 grant select on writ.governor_event to writ_worker;
 
--- view writ.governor_outage with (security_barrier=true); owner writ_owner; source 4f629f636f290ea0ccce05c524af8be34d82764b382d43fe4401d253c9bd48bf
+-- view writ.governor_outage with (security_barrier=true); owner writ_owner; source 25bfb16574bd5c4e2d657485e8cb88097b70fe770f71dc7c4a3a47982b655c80
 --   host text
 --   at timestamp with time zone
 --   spool_seq bigint
@@ -2635,7 +2712,7 @@ grant select on writ.plan to writ_producer;
 grant select on writ.plan to writ_server;
 grant select on writ.plan to writ_worker;
 
--- view writ.principal with (security_barrier=true); owner writ_owner; source 63b5137df21e27ed9951b5046d9ee06c0f25922e187ddbe316247ed62b7b64b4
+-- view writ.principal with (security_barrier=true); owner writ_owner; source a538a8749ae6a0d35b60d0fa4a3fd2752f35f00f947284bef7efde8afbaeda8f
 --   principal_id text
 --   tenant_id text
 --   kind text
@@ -2657,7 +2734,7 @@ grant select on writ.principal to writ_producer;
 grant select on writ.principal to writ_server;
 grant select on writ.principal to writ_worker;
 
--- view writ.probe with (security_barrier=true); owner writ_owner; source 7313b801bb5598cdc083dd9c1601de1d70be6a820d4a4fa26bb93ed1848307bd
+-- view writ.probe with (security_barrier=true); owner writ_owner; source 95c2e987a395dc7388fb0d4c45686c25386fc4679f839dbdd2b16668851270a1
 --   tenant_id text
 --   name text
 --   capability text
@@ -2682,7 +2759,7 @@ grant select on writ.probe to writ_producer;
 grant select on writ.probe to writ_server;
 grant select on writ.probe to writ_worker;
 
--- view writ.receipt with (security_barrier=true); owner writ_owner; source 33e3acb8c194a9afa15693866cb2390ec07f40b12b1180964b93440aa46a899f
+-- view writ.receipt with (security_barrier=true); owner writ_owner; source 7fccdf0d6ce9a8410e12d1a0e4947209790feeb045043105342ded788845b969
 --   receipt_id uuid
 --   log_id text
 --   stream text
@@ -2774,7 +2851,7 @@ grant select on writ.run_events to writ_producer;
 grant select on writ.run_events to writ_server;
 grant select on writ.run_events to writ_worker;
 
--- view writ.run_snapshots with (security_barrier=true); owner writ_owner; source 53367963f7da1709bccdc1cf664b38b83053aa80184c0266d87fa83680b176fc
+-- view writ.run_snapshots with (security_barrier=true); owner writ_owner; source b25939d2440e6eee8cc039f5ccf9f2c6bb3b3282972ea5290cea685b4fbcbcb9
 --   run_id uuid
 --   tenant_id text
 --   last_event_seq integer
@@ -2893,7 +2970,7 @@ grant select on writ.system_contracts to writ_producer;
 grant select on writ.system_contracts to writ_server;
 grant select on writ.system_contracts to writ_worker;
 
--- view writ.tenant_weight with (security_barrier=true); owner writ_owner; source 84de5f7ef2b47a21da61413384598b20a05e0a68d751a5a3334cf3cbb10b6015
+-- view writ.tenant_weight with (security_barrier=true); owner writ_owner; source 55283feb892bffdf545ea9d6aa5c3a56baff1630f682f6d2da8f55f892c0a88b
 --   tenant_id text
 --   weight double precision
 --   set_by text
@@ -2908,7 +2985,7 @@ grant select on writ.tenant_weight to writ_producer;
 grant select on writ.tenant_weight to writ_server;
 grant select on writ.tenant_weight to writ_worker;
 
--- view writ.undelivered with (security_barrier=true); owner writ_owner; source 44c4e0edf959f01cd924ae7082d0f4df12c1a7ab430e285e4be946556d4b514c
+-- view writ.undelivered with (security_barrier=true); owner writ_owner; source 3e58c8d7cb5a2bd99985c0912fed8f6877da12ff29cb546acc18fbac411190df
 --   destination text
 --   event_id uuid
 --   stream uuid
@@ -2961,7 +3038,7 @@ grant select on writ.v_job_by_status to writ_producer;
 grant select on writ.v_job_by_status to writ_server;
 grant select on writ.v_job_by_status to writ_worker;
 
--- view writ.v_job_queue_backlog with (security_barrier=true); owner writ_owner; source e53bb37b5cb8beef2beb082572e3242ff7ac3ea64eae5e726421f04b47f10b1d
+-- view writ.v_job_queue_backlog with (security_barrier=true); owner writ_owner; source 5d4c460c8d371f1688e55c225ac7656389c16db2cb78d8ce86221080e1bcbed3
 --   job_kind text
 --   backlog bigint
 grant select on writ.v_job_queue_backlog to dot_executor;
@@ -2974,7 +3051,7 @@ grant select on writ.v_job_queue_backlog to writ_producer;
 grant select on writ.v_job_queue_backlog to writ_server;
 grant select on writ.v_job_queue_backlog to writ_worker;
 
--- view writ.v_job_queue_dead_letter_open; owner writ_owner; source 6dbf7a1e457da21ccf009a59364fa95d053ad960a41b090d91d6a5e5e86bd475
+-- view writ.v_job_queue_dead_letter_open; owner writ_owner; source 804da996acf368ae805332ab7e7ddd9cb9115a2a9e4748482010f3682a872edc
 --   job_id uuid
 --   tenant_id text
 --   job_kind text
@@ -3021,7 +3098,7 @@ grant select on writ.v_job_queue_dead_letter_open to writ_producer;
 grant select on writ.v_job_queue_dead_letter_open to writ_server;
 grant select on writ.v_job_queue_dead_letter_open to writ_worker;
 
--- view writ.v_job_queue_in_progress with (security_barrier=true); owner writ_owner; source 6cc402300f0830f430f1f31f0b5711ac45fbe22ad4fa11d00af372bcd2d7c942
+-- view writ.v_job_queue_in_progress with (security_barrier=true); owner writ_owner; source 5005bfc2c50c75b3cf0fc68c623503bf5aa6ff452c430ca7283adf1c40898bae
 --   job_kind text
 --   in_progress bigint
 grant select on writ.v_job_queue_in_progress to dot_executor;
@@ -3034,7 +3111,7 @@ grant select on writ.v_job_queue_in_progress to writ_producer;
 grant select on writ.v_job_queue_in_progress to writ_server;
 grant select on writ.v_job_queue_in_progress to writ_worker;
 
--- view writ.v_job_state with (security_barrier=true); owner writ_owner; source ff9a66239270c53d8b940ee88e235bbb37fc81c93db7fac33a74eab8bd447e4d
+-- view writ.v_job_state with (security_barrier=true); owner writ_owner; source e97f52b489d0605b3df241a84e45d1a8ac351d99b40b0a86af36a4dd7537297e
 --   job_id uuid
 --   tenant_id text
 --   state text
@@ -3051,7 +3128,7 @@ grant select on writ.v_job_state to writ_producer;
 grant select on writ.v_job_state to writ_server;
 grant select on writ.v_job_state to writ_worker;
 
--- view writ.v_queue_flow with (security_barrier=true); owner writ_owner; source 1fa7455913775a6cf8070e7021425bf27cdee638cd884bad7686bac7114a6c6b
+-- view writ.v_queue_flow with (security_barrier=true); owner writ_owner; source a42ce6e8b9c961fc6646f1687505445de0ae11e3c9fd05bfabe125c67b3500a6
 --   batch_id uuid
 --   xid xid8
 --   at timestamp with time zone
@@ -3141,7 +3218,7 @@ grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_admin;
 grant execute on function writ.fn_alert_clear(uuid,text,text) to writ_server;
 
 -- function writ.fn_api_key_put(p_key text, p_put jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 2108ae59c334fdbd77941d5765679b65
+--   plpgsql, volatile, security definer; owner writ_owner; body 77bb99d50d760ea123e698d72693de3d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_api_key_put(text,jsonb,text) to workflow_admin;
 grant execute on function writ.fn_api_key_put(text,jsonb,text) to writ_admin;
@@ -3155,15 +3232,15 @@ grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to workflow
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_principal;
 grant execute on function writ.fn_audit_resolve(text,uuid,text,text) to writ_server;
 
--- function writ.fn_caller_admit(p_caller jsonb, p_right text DEFAULT NULL::text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a9fddbca408e99df02e040a3e82b38ca
+-- function writ.fn_caller_admit(p_caller jsonb, p_right text DEFAULT NULL::text, p_tenant_id text DEFAULT NULL::text, p_all_tenants boolean DEFAULT false) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body f96c8471c384920a21f459a968642c98
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
-grant execute on function writ.fn_caller_admit(jsonb,text,text) to workflow_admin;
-grant execute on function writ.fn_caller_admit(jsonb,text,text) to writ_server;
+grant execute on function writ.fn_caller_admit(jsonb,text,text,boolean) to workflow_admin;
+grant execute on function writ.fn_caller_admit(jsonb,text,text,boolean) to writ_server;
 
 -- function writ.fn_capability_put(p_key text, p_items jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body a83f3c9f0e24fd2334877dd879316a79
+--   plpgsql, volatile, security definer; owner writ_owner; body cf8e4d33426cb294307e391e2445e570
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_capability_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_capability_put(text,jsonb,text) to workflow_admin;
@@ -3216,13 +3293,13 @@ grant execute on function writ.fn_consumer_register(text,text,text,jsonb,text) t
 grant execute on function writ.fn_consumer_remove(text,text) to workflow_admin;
 grant execute on function writ.fn_consumer_remove(text,text) to writ_admin;
 
--- function writ.fn_contract_preview(p_key text, p_contract_id uuid, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body e6fc608bf72b0b76c1e546536c9cc327
+-- function writ.fn_contract_preview(p_key text, p_contract_id uuid) returns jsonb
+--   plpgsql, stable, security definer; owner writ_owner; body 1feaed328dcc50fb337912f665aebe8c
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to dot_executor;
-grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to workflow_admin;
-grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_principal;
-grant execute on function writ.fn_contract_preview(text,uuid,jsonb) to writ_server;
+grant execute on function writ.fn_contract_preview(text,uuid) to dot_executor;
+grant execute on function writ.fn_contract_preview(text,uuid) to workflow_admin;
+grant execute on function writ.fn_contract_preview(text,uuid) to writ_principal;
+grant execute on function writ.fn_contract_preview(text,uuid) to writ_server;
 
 -- function writ.fn_contract_propose(p_key text, p_content text, p_about jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 2e148c2be7f943262b06a5f977e75d06
@@ -3234,13 +3311,30 @@ grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to work
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_principal;
 grant execute on function writ.fn_contract_propose(text,text,jsonb,text) to writ_server;
 
--- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_document text DEFAULT NULL::text, p_signature text DEFAULT NULL::text, p_scheme text DEFAULT 'ed25519'::text, p_read jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ad2ae62506e9c86165e6151e2eb99f2b
+-- function writ.fn_contract_read_done(p_job_id uuid, p_lease_token uuid, p_values jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body e2047dc326db31a7d7a6127abc59ee81
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to dot_executor;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to workflow_admin;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to writ_principal;
-grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text,jsonb) to writ_server;
+--   set enable_seqscan=off
+grant execute on function writ.fn_contract_read_done(uuid,uuid,jsonb,text) to dot_executor;
+grant execute on function writ.fn_contract_read_done(uuid,uuid,jsonb,text) to workflow_admin;
+grant execute on function writ.fn_contract_read_done(uuid,uuid,jsonb,text) to writ_applier;
+
+-- function writ.fn_contract_read_request(p_key text, p_contract_id uuid) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 229286afccf278f33ad95b8165e9bde5
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_contract_read_request(text,uuid) to dot_executor;
+grant execute on function writ.fn_contract_read_request(text,uuid) to workflow_admin;
+grant execute on function writ.fn_contract_read_request(text,uuid) to writ_applier;
+grant execute on function writ.fn_contract_read_request(text,uuid) to writ_principal;
+grant execute on function writ.fn_contract_read_request(text,uuid) to writ_server;
+
+-- function writ.fn_contract_review(p_key text, p_contract_id uuid, p_action text, p_reason text DEFAULT NULL::text, p_document text DEFAULT NULL::text, p_signature text DEFAULT NULL::text, p_scheme text DEFAULT 'ed25519'::text) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 94aba389935b7b2015663901de87dbbe
+--   set search_path=pg_catalog, pg_temp
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text) to dot_executor;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text) to workflow_admin;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text) to writ_principal;
+grant execute on function writ.fn_contract_review(text,uuid,text,text,text,text,text) to writ_server;
 
 -- function writ.fn_contracts_activate(p_key text, p_items jsonb) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e4144a0dd176c90791795b92701d2cef
@@ -3254,7 +3348,7 @@ grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_princip
 grant execute on function writ.fn_contracts_activate(text,jsonb) to writ_server;
 
 -- function writ.fn_deployment_renew(p_deployment uuid, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body c1346fc0539d830abf5d68c13fdbb764
+--   plpgsql, volatile, security definer; owner writ_owner; body 61db9d1729a8531116c435057a6d57e8
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_deployment_renew(uuid,text,text) to workflow_admin;
 grant execute on function writ.fn_deployment_renew(uuid,text,text) to writ_admin;
@@ -3274,7 +3368,7 @@ grant execute on function writ.fn_destination_set(text,text,text,text) to writ_a
 grant execute on function writ.fn_destination_set(text,text,text,text) to writ_server;
 
 -- function writ.fn_entitlement_put(p_key text, p_entitlement jsonb, p_tenant text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body eebeedfdb1f9e6443e3f3cc4d13e1ffd
+--   plpgsql, volatile, security definer; owner writ_owner; body 7414f02f9a2f3e14e6d282fec746cb38
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_entitlement_put(text,jsonb,text) to workflow_admin;
@@ -3296,7 +3390,7 @@ grant execute on function writ.fn_flags(jsonb) to writ_server;
 grant execute on function writ.fn_flags(jsonb) to writ_worker;
 
 -- function writ.fn_freeze_put(p_key text, p_freeze jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ede4166bd2593e3b613efb709528fb48
+--   plpgsql, volatile, security definer; owner writ_owner; body f1c29c93dd873251399bfc0ca6e9ea9c
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_freeze_put(text,jsonb,text) to workflow_admin;
@@ -3341,13 +3435,13 @@ grant execute on function writ.fn_governance_policy(text,integer) to writ_produc
 grant execute on function writ.fn_governance_policy(text,integer) to writ_server;
 grant execute on function writ.fn_governance_policy(text,integer) to writ_worker;
 
--- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 10ab09ef0b58a29f7b73fb84fe38afd7
+-- function writ.fn_governance_policy_publish(p_key text, p_document jsonb, p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body d0ff1e7eeccf19972eff2ee2aba693bc
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to dot_executor;
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to workflow_admin;
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_principal;
-grant execute on function writ.fn_governance_policy_publish(text,jsonb,text) to writ_server;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to dot_executor;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to workflow_admin;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to writ_principal;
+grant execute on function writ.fn_governance_policy_publish(text,jsonb,text,integer) to writ_server;
 
 -- function writ.fn_governance_stop(p_key text, p_contract_ids uuid[], p_reason text, p_signal_id uuid, p_tenant_id text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body b062faa5fdad253a0fadf581bf0d76dd
@@ -3368,7 +3462,7 @@ grant execute on function writ.fn_governance_tick(text,integer) to workflow_admi
 grant execute on function writ.fn_governance_tick(text,integer) to writ_engine;
 
 -- function writ.fn_governed_approvals(p_runs uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 439e8f66fcfad7c5907a793ebf128445
+--   plpgsql, stable, security definer; owner writ_owner; body baee7beb6a34775eb49c17d49d8941c3
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -3377,7 +3471,7 @@ grant execute on function writ.fn_governed_approvals(uuid[]) to workflow_admin;
 grant execute on function writ.fn_governed_approvals(uuid[]) to writ_applier;
 
 -- function writ.fn_governed_read(p_jobs uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 0c72fc7a149c48bdfc8d9fba6edc92a8
+--   plpgsql, stable, security definer; owner writ_owner; body 191faeccfa228a29e1db2d651e82e41a
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3438,7 +3532,7 @@ grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_a
 grant execute on function writ.fn_governor_events(uuid,bigint,integer) to writ_server;
 
 -- function writ.fn_governor_outage(p_host text, p_entries jsonb, p_from timestamp with time zone, p_to timestamp with time zone) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1473fc227e3f11215aea5e40a7cbd516
+--   plpgsql, volatile, security definer; owner writ_owner; body 022c4d5a0f49efeb70dea3fffff196d6
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_governor_outage(text,jsonb,timestamp with time zone,timestamp with time zone) to dot_executor;
@@ -3500,7 +3594,7 @@ grant execute on function writ.fn_governor_tick(text) to workflow_admin;
 grant execute on function writ.fn_governor_tick(text) to writ_engine;
 
 -- function writ.fn_governors_apply(p_turn jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6ee1a97e08a0655f589d59c0490d14db
+--   plpgsql, volatile, security definer; owner writ_owner; body a55ab5cde3b9d5cc85609221d5cf3451
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 --   set enable_seqscan=off
@@ -3544,7 +3638,7 @@ grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_principa
 grant execute on function writ.fn_incident_put(text,jsonb,text) to writ_server;
 
 -- function writ.fn_job_abort_many(p_lease_token uuid, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_stacks text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body cadfd4fd6ec15e1f296a03efac89c630
+--   plpgsql, volatile, security definer; owner writ_owner; body 50e465f53a662a2d6edb608d5f41a545
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to dot_executor;
 grant execute on function writ.fn_job_abort_many(uuid,integer[],text[],text[],text[],integer,text,text[]) to workflow_admin;
@@ -3567,7 +3661,7 @@ grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer)
 grant execute on function writ.fn_job_claim(text,text,text,text,integer,integer) to writ_worker;
 
 -- function writ.fn_job_claim_many(p_kinds text[], p_executor text, p_lease_holder text, p_lease_ttl_seconds double precision DEFAULT NULL::double precision, p_limit integer DEFAULT 1, p_start integer DEFAULT 0, p_lease_name text DEFAULT NULL::text, p_durable boolean DEFAULT true, p_lease_token uuid DEFAULT NULL::uuid, p_alone boolean DEFAULT false, p_after text DEFAULT NULL::text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 7a831a1fcaba51eada1f3b17a62ecb12
+--   plpgsql, volatile, security definer; owner writ_owner; body 8cddc2a7cae936e7df9a3c6d867275f7
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3739,7 +3833,7 @@ grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) t
 grant execute on function writ.fn_job_renew_many(uuid[],double precision,text) to writ_worker;
 
 -- function writ.fn_job_requeue_many(p_job_ids uuid[], p_triage text, p_actor text, p_tenant_id text DEFAULT NULL::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7e7cbff25f022c25978f6f1d37d37f7f
+--   plpgsql, volatile, security definer; owner writ_owner; body 71e6f834d2398cdb3db71c976ab5903d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_job_requeue_many(uuid[],text,text,text) to workflow_admin;
 grant execute on function writ.fn_job_requeue_many(uuid[],text,text,text) to writ_admin;
@@ -3774,7 +3868,7 @@ grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_appli
 grant execute on function writ.fn_job_succeed(uuid,uuid,text,text) to writ_worker;
 
 -- function writ.fn_job_succeed_many(p_lease_token uuid, p_positions integer[], p_results text[] DEFAULT NULL::text[], p_start_upto integer DEFAULT 0, p_actor text DEFAULT NULL::text, p_result_refs text[] DEFAULT NULL::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 8b53b32f3f9ae747f0393088fd4db2fd
+--   plpgsql, volatile, security definer; owner writ_owner; body 90a32125c55889b9e6bf80492af7975a
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -3786,7 +3880,7 @@ grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer
 grant execute on function writ.fn_job_succeed_many(uuid,integer[],text[],integer,text,text[]) to writ_worker;
 
 -- function writ.fn_job_tick(p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 240dd376a2f7b1651278731a892cbd5d
+--   plpgsql, volatile, security definer; owner writ_owner; body b3608985c0703b22d1f28525e788c43f
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_job_tick(text) to dot_executor;
@@ -3817,7 +3911,7 @@ grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to
 grant execute on function writ.fn_ledger_archived(date,text,text,bigint,text) to writ_signer;
 
 -- function writ.fn_ledger_checkpoint_record(p_checkpoints jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 1dc98164ab27e7c1118d43106d77abd9
+--   plpgsql, volatile, security definer; owner writ_owner; body 595e8a30357e746a5212d0050c2b532f
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_ledger_checkpoint_record(jsonb,text) to writ_signer;
@@ -4008,7 +4102,7 @@ grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time 
 grant execute on function writ.fn_outbox_replay(text,uuid[],timestamp with time zone,text) to writ_server;
 
 -- function writ.fn_outbox_take(p_relay text, p_buses text[], p_limit integer DEFAULT 200) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body 112242e916718494265f06e50cd8fc72
+--   plpgsql, volatile, security definer; owner writ_owner; body c136050beb2baf3d7c8c27aaa814115a
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_outbox_take(text,text[],integer) to dot_executor;
 grant execute on function writ.fn_outbox_take(text,text[],integer) to workflow_admin;
@@ -4037,7 +4131,7 @@ grant execute on function writ.fn_principal_put(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_principal_put(jsonb,text) to writ_admin;
 
 -- function writ.fn_probe_put(p_key text, p_probe jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body f82d222693cb9fc92f9649b742bbfa52
+--   plpgsql, volatile, security definer; owner writ_owner; body 3fd9eb1726ba54743a7aa0c6ff1418e4
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_probe_put(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_probe_put(text,jsonb,text) to workflow_admin;
@@ -4061,7 +4155,7 @@ grant execute on function writ.fn_probes_report(jsonb,text) to writ_applier;
 grant execute on function writ.fn_probes_report(jsonb,text) to writ_engine;
 
 -- function writ.fn_probes_take(p_limit integer, p_tenant_id text DEFAULT NULL::text, p_targets text[] DEFAULT NULL::text[], p_without text[] DEFAULT '{}'::text[]) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d857c8227f77bbcf6944fdb6ed991992
+--   plpgsql, volatile, security definer; owner writ_owner; body ab8183ee2f9de2ef734404240f44ff44
 --   set search_path=pg_catalog, pg_temp
 --   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to dot_executor;
@@ -4070,7 +4164,7 @@ grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to wri
 grant execute on function writ.fn_probes_take(integer,text,text[],text[]) to writ_engine;
 
 -- function writ.fn_queue_heartbeat(p_executor_id text, p_executor_kind text, p_domain_scope text[], p_cadence_seconds integer, p_kinds text[] DEFAULT '{}'::text[], p_idle_seconds double precision DEFAULT NULL::double precision, p_details jsonb DEFAULT '{}'::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d966fb02b9a07a6f1e2888b2e629ae93
+--   plpgsql, volatile, security definer; owner writ_owner; body 480413f4c533b5f7342c3fbb5dbaf6ed
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to dot_executor;
 grant execute on function writ.fn_queue_heartbeat(text,text,text[],integer,text[],double precision,jsonb) to workflow_admin;
@@ -4088,7 +4182,7 @@ grant execute on function writ.fn_queue_worker_leave(text) to writ_engine;
 grant execute on function writ.fn_queue_worker_leave(text) to writ_worker;
 
 -- function writ.fn_receipt_erase(p_receipt_id uuid, p_reason text, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7f8d807754b11080156c053d1ba174b2
+--   plpgsql, volatile, security definer; owner writ_owner; body eca163f5a7adf4b62ea0af23e1af506d
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to workflow_admin;
 grant execute on function writ.fn_receipt_erase(uuid,text,text) to writ_admin;
@@ -4173,7 +4267,7 @@ grant execute on function writ.fn_run_dequeue_many(text,integer) to workflow_adm
 grant execute on function writ.fn_run_dequeue_many(text,integer) to writ_engine;
 
 -- function writ.fn_run_project(p_turn uuid, p_snapshots json) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body ab904bae3a2e52907daa1a2f55946ed1
+--   plpgsql, volatile, security definer; owner writ_owner; body 059f353a7ff1fb78d9eff40ad876e9c0
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4227,7 +4321,7 @@ grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_produc
 grant execute on function writ.fn_run_start_many(jsonb,text,text) to writ_server;
 
 -- function writ.fn_run_step_commit(p_job_id uuid, p_lease_token uuid, p_result json, p_actor text DEFAULT NULL::text, p_artifacts jsonb DEFAULT NULL::jsonb) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 3de876aca4840375cc9cf3c467b4b6da
+--   plpgsql, volatile, security definer; owner writ_owner; body 95f64b1595cf1ad7112e33d8040d8351
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to dot_executor;
@@ -4236,7 +4330,7 @@ grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to 
 grant execute on function writ.fn_run_step_commit(uuid,uuid,json,text,jsonb) to writ_worker;
 
 -- function writ.fn_run_steps_succeed(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_token uuid, p_lease_ttl_seconds double precision, p_holder text) returns json
---   plpgsql, volatile, security definer; owner writ_owner; body d0a1758964337a4dde462fbf25e6316f
+--   plpgsql, volatile, security definer; owner writ_owner; body 04d81218d36cc5527b571bd57fb55de1
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
@@ -4265,7 +4359,7 @@ grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,
 grant execute on function writ.fn_schedule_due(integer,timestamp with time zone,text,text) to writ_engine;
 
 -- function writ.fn_schedule_fire(p_due jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body e7328fc2e2b28822e4d9a3db0776f747
+--   plpgsql, volatile, security definer; owner writ_owner; body a25732e35a334d1d114e2a253f9fefb6
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_schedule_fire(jsonb,text) to dot_executor;
 grant execute on function writ.fn_schedule_fire(jsonb,text) to workflow_admin;
@@ -4278,21 +4372,21 @@ grant execute on function writ.fn_schedule_pause(text,text,text) to workflow_adm
 grant execute on function writ.fn_schedule_pause(text,text,text) to writ_admin;
 grant execute on function writ.fn_schedule_pause(text,text,text) to writ_server;
 
--- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body fca9c9b3f7dff8550d3d43cba56abf7b
+-- function writ.fn_schedule_put(p_schedule text, p_definition jsonb, p_next_tick timestamp with time zone, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 42ba72a772e2f9e0192cc004dc09e738
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to dot_executor;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to workflow_admin;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_admin;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_producer;
-grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text) to writ_server;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to dot_executor;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to workflow_admin;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to writ_admin;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to writ_producer;
+grant execute on function writ.fn_schedule_put(text,jsonb,timestamp with time zone,text,text,integer) to writ_server;
 
--- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 173a3c94302de7030e4d7b89628fc5d4
+-- function writ.fn_schedule_remove(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_version integer DEFAULT NULL::integer) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body 0ba785e80044f1593a7b29dcd25e8fc8
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_schedule_remove(text,text,text) to workflow_admin;
-grant execute on function writ.fn_schedule_remove(text,text,text) to writ_admin;
-grant execute on function writ.fn_schedule_remove(text,text,text) to writ_server;
+grant execute on function writ.fn_schedule_remove(text,text,text,integer) to workflow_admin;
+grant execute on function writ.fn_schedule_remove(text,text,text,integer) to writ_admin;
+grant execute on function writ.fn_schedule_remove(text,text,text,integer) to writ_server;
 
 -- function writ.fn_schedule_resume(p_schedule text, p_actor text, p_tenant_id text DEFAULT 'default'::text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body e92c4658dc993f3fba04540cceb061d4
@@ -4315,7 +4409,7 @@ grant execute on function writ.fn_setting_set(text,jsonb,text) to workflow_admin
 grant execute on function writ.fn_setting_set(text,jsonb,text) to writ_admin;
 
 -- function writ.fn_signal_record(p_key text, p_signal jsonb, p_tenant_id text DEFAULT 'default'::text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 7cefcba23dfea57448674e5cdc9b096b
+--   plpgsql, volatile, security definer; owner writ_owner; body f0729dbcf62903ac0061f7317de220e1
 --   set search_path=pg_catalog, pg_temp
 grant execute on function writ.fn_signal_record(text,jsonb,text) to dot_executor;
 grant execute on function writ.fn_signal_record(text,jsonb,text) to workflow_admin;
@@ -4347,7 +4441,7 @@ grant execute on function writ.fn_signals_take(json,text,boolean) to writ_produc
 grant execute on function writ.fn_signals_take(json,text,boolean) to writ_server;
 
 -- function writ.fn_signatures_read(p_contracts uuid[]) returns jsonb
---   plpgsql, stable, security definer; owner writ_owner; body 8eac1cdeb910b8fb6fc11961e149fe40
+--   plpgsql, stable, security definer; owner writ_owner; body 0b0f730512eab2b60bb9d21b0afae156
 --   set search_path=pg_catalog, pg_temp
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
@@ -4356,22 +4450,20 @@ grant execute on function writ.fn_signatures_read(uuid[]) to workflow_admin;
 grant execute on function writ.fn_signatures_read(uuid[]) to writ_applier;
 
 -- function writ.fn_signatures_verified(p_items jsonb, p_actor text) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body d6b3887d678c02109f0ce9610c7e0df9
+--   plpgsql, volatile, security definer; owner writ_owner; body df3edb1ed6961c2ad26eb25f2ab92789
 --   set search_path=pg_catalog, pg_temp
---   set enable_seqscan=off
---   set plan_cache_mode=force_generic_plan
 grant execute on function writ.fn_signatures_verified(jsonb,text) to dot_executor;
 grant execute on function writ.fn_signatures_verified(jsonb,text) to workflow_admin;
 grant execute on function writ.fn_signatures_verified(jsonb,text) to writ_applier;
 
--- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_read jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns jsonb
---   plpgsql, volatile, security definer; owner writ_owner; body 6624d4ccb1d1ef695554f39ca0344da8
+-- function writ.fn_template_activate(p_key text, p_template_id uuid, p_params jsonb, p_content text, p_id uuid DEFAULT NULL::uuid) returns jsonb
+--   plpgsql, volatile, security definer; owner writ_owner; body c145768e6c6014151e813719e3330d37
 --   set search_path=pg_catalog, pg_temp
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to dot_executor;
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to workflow_admin;
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_applier;
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_principal;
-grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,jsonb,uuid) to writ_server;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to dot_executor;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to workflow_admin;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to writ_applier;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to writ_principal;
+grant execute on function writ.fn_template_activate(text,uuid,jsonb,text,uuid) to writ_server;
 
 -- function writ.fn_tenant_weight_set(p_tenant_id text, p_weight double precision, p_actor text) returns jsonb
 --   plpgsql, volatile, security definer; owner writ_owner; body 5304428f4ed88a7f250043cf97c27a94
@@ -4435,7 +4527,7 @@ grant execute on function writ.visible_tenant() to writ_signer;
 grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.abort(p_lease writ_data.job_lease, p_positions integer[], p_abort_kinds text[], p_codes text[], p_messages text[], p_at timestamp with time zone, p_stacks text[] DEFAULT NULL::text[], OUT jobs uuid[], OUT counts integer[], OUT early integer) returns record
---   plpgsql, volatile; owner writ_owner; body 19320e12473606821d07db490e2c2e0e
+--   plpgsql, volatile; owner writ_owner; body 8474f8a50d78d129e5ed81027cda2912
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -4445,14 +4537,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.abort_one(p_job_id uuid, p_lease_token uuid, p_abort_kind text, p_error_code text, p_error_message text, p_actor text, p_by_gate boolean DEFAULT false) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body 0bb06e78c1e31de85663a76cd58e8478
 
--- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_reads jsonb[], p_actor text, p_at timestamp with time zone) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body cf0a85008a58a3d6c2d0b9b6692d2040
+-- function writ_data.activate_contracts(p_contracts uuid[], p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns jsonb[]
+--   plpgsql, volatile; owner writ_owner; body 98e13d11aa70125d418d463b1959c7b7
 
 -- function writ_data.activate_items(p_key text, p_items jsonb) returns jsonb[]
---   plpgsql, volatile; owner writ_owner; body c935b6adca0652f5568598d1f60cab7b
+--   plpgsql, volatile; owner writ_owner; body 264ab858e43cddcad7d94c44f53d3ff8
 
 -- function writ_data.alert_delays(p_tenant text, p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 5bcdb041df1b6207973fb17e7d8a4260
+--   plpgsql, volatile; owner writ_owner; body a1546f38ece0cd89a54793fe60c84f6c
 
 -- function writ_data.all_roles() returns text[]
 --   sql, immutable; owner writ_owner; body d14a1d19cf884c1540041771bda520d1
@@ -4461,19 +4553,19 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 428ee30ad5e0584fbe5d89f07b385bbe
 
 -- function writ_data.append_events(p_runs uuid[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[], p_signal uuid, p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[], p_once boolean DEFAULT true) returns uuid
---   plpgsql, volatile; owner writ_owner; body d9217628474b59aa8d4e9fc952292472
+--   plpgsql, volatile; owner writ_owner; body 78693e79e4223ba7e99d869cac0400f8
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.append_items(p_runs uuid[], p_seqs integer[], p_types text[], p_steps text[], p_attempts text[], p_engine_attempts integer[], p_data jsonb[], p_each smallint[], p_signal uuid, p_at timestamp with time zone, p_batch uuid) returns void
---   plpgsql, volatile; owner writ_owner; body 6be37461dfc3bc36fd1641cb6c8cbc58
+--   plpgsql, volatile; owner writ_owner; body c916d75ba7d456c0c4095e16735acebb
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.append_receipts(p_entries text[], p_at timestamp with time zone, p_erasables jsonb DEFAULT NULL::jsonb) returns bigint[]
---   plpgsql, volatile; owner writ_owner; body 61d9008d57fcdeec0f5af98ea1adff14
+--   plpgsql, volatile; owner writ_owner; body 373afd7a16af643facf3d8ae057fe68f
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.applied_by(p_job uuid) returns jsonb
@@ -4501,10 +4593,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, immutable; owner writ_owner; body 215d580b068ca2b5eac7dc7484b582a7
 
 -- function writ_data.as_moment(p_text text) returns timestamp with time zone
---   plpgsql, stable; owner writ_owner; body 8c87b94646aabbe9d5f72cf9bf06f187
+--   plpgsql, stable; owner writ_owner; body 27767819e902fa574d110824cee9ae4a
 
 -- function writ_data.audit_checks(g writ_data.governance_job, c writ_data.contract, p_health jsonb, p_read jsonb, p_touched jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, stable; owner writ_owner; body 3feb37f1c591bdcefb19e440f4fe1359
+--   plpgsql, stable; owner writ_owner; body 66505dd1c622e972fe294959c11ebdcc
 
 -- function writ_data.audit_items(p_items jsonb, p_actor text) returns jsonb
 --   plpgsql, volatile; owner writ_owner; body a8219f57bd1719f3a98a917c944c6c42
@@ -4516,7 +4608,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 776f3a7cee3d5c87b84f2f6d6d97bc4e
 
 -- function writ_data.await_audits(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 31fbed7e160ff008119effe5258d9ead
+--   plpgsql, volatile; owner writ_owner; body 817de064f40dc88d4d7db0ea9abb3f08
 
 -- function writ_data.batch_of(p_event_id uuid) returns uuid
 --   sql, immutable; owner writ_owner; body 1b3f631d52568c593594defe59be90a2
@@ -4535,21 +4627,24 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, volatile; owner writ_owner; body f7a2510379531cc63112768b9f1ee9f5
 
 -- function writ_data.begin_runs(p_runs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 654d106291b8da1a483503e8c5f6204a
+--   plpgsql, volatile; owner writ_owner; body e9d20a13787fd6f6a42bfec8cb551d02
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.begin_step(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_actor text, p_at timestamp with time zone) returns boolean
---   plpgsql, volatile; owner writ_owner; body dada62116dd4fdc5ccfef8695319c612
+--   plpgsql, volatile; owner writ_owner; body f5a7b6e6feb1b66315c789b6815fd91d
 --   set enable_seqscan=off
+
+-- function writ_data.begin_steps(p_jobs uuid[], p_attempts smallint[], p_execution_nos integer[], p_actor text, p_at timestamp with time zone, OUT away integer[], OUT held boolean) returns record
+--   plpgsql, volatile; owner writ_owner; body 8495a59056215e7f8415ca1ee1ce7b78
 
 -- function writ_data.behind(p_principal text) returns text[]
 --   sql, stable; owner writ_owner; body 23748213e9dd564b8064382741ee9227
 
--- function writ_data.break_glass(c writ_data.contract, p_who writ_data.principal, p_reason text, p_glass jsonb, p_read jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 470cf3bca9754044fb65c0b38e75c5c8
+-- function writ_data.break_glass(c writ_data.contract, p_who writ_data.principal, p_reason text, p_glass jsonb, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 0bc33c85af590fa81c4b49183773bd4c
 
 -- function writ_data.built_in_policy() returns jsonb
 --   sql, immutable; owner writ_owner; body 10bfb783a95038416d30615c01c6a4ae
@@ -4565,7 +4660,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.cancel_late(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 0418fccd135093a6f6e1a22e131d5f71
+--   plpgsql, volatile; owner writ_owner; body f08589ed16a3b38bc9fb0f3ae4e11e88
 --   set enable_seqscan=off
 
 -- function writ_data.cancel_unleased(p_ready tid[], p_waiting uuid[], p_at timestamp with time zone) returns uuid[]
@@ -4573,21 +4668,21 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.canonical(p_value jsonb) returns text
---   plpgsql, immutable; owner writ_owner; body 60e0d5ad8c5dcd3d518def267c30ef93
+--   plpgsql, immutable; owner writ_owner; body 826fe426bbdbed59e38018d48e20ea77
 
 -- function writ_data.change_target(p_tenant text, p_type text, p_target text, p_key text, p_expected jsonb, p_expected_version bigint, p_value jsonb, p_actor text, p_at timestamp with time zone, OUT as_expected boolean, OUT was jsonb, OUT found_version bigint, OUT written_version bigint) returns record
---   plpgsql, volatile; owner writ_owner; body 57ef4ddce3b5f44556ebb330d4f58a7e
+--   plpgsql, volatile; owner writ_owner; body 6a71e045c0e518f532fb1a29407d454f
 
 -- function writ_data.changes_made(p_made jsonb[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body b840d55522490c618d455e08a72b2c62
 
 -- function writ_data.checked_snapshots(p_snapshots json) returns TABLE(run_id uuid, tenant_id text, last_seq integer, status text, snapshot json, stored_seq integer, missing integer)
---   plpgsql, stable; owner writ_owner; body a6446dc1a5811a77768ebdaa0d7d4ebd
+--   plpgsql, stable; owner writ_owner; body 8e0d0d1404d42a844cf38952167c86c0
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.choose_lanes(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_limit integer, p_keyed boolean, p_tenant text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT quotas integer[], OUT limited boolean[], OUT priorities smallint[], OUT after text) returns record
---   plpgsql, stable; owner writ_owner; body 485babaa16da4690f2ef4b7af3276da2
+--   plpgsql, stable; owner writ_owner; body 08408ca05e44cf375ee7f8ccb48c45a3
 
 -- function writ_data.clamped(p_number text, p_most bigint) returns numeric
 --   sql, immutable; owner writ_owner; body 10cefa06b12e77bc4875efb3586b636a
@@ -4596,7 +4691,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body da16624cbe457f8bb07718305de4d6e3
 
 -- function writ_data.clear_alert(p_code text, p_subject text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body bbdb22b5dac785474ed046d52dfbaf7c
+--   plpgsql, volatile; owner writ_owner; body 3d04cfb44010d0e842da5a3f49adf5f7
 
 -- function writ_data.clear_review_alerts(c writ_data.contract, p_who text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f37ac2eae4e5c95daa2cc18ab01998f3
@@ -4629,7 +4724,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 61b30f84ba7f8bd6941d4e4805e6cf42
 
 -- function writ_data.contract_receipt(p_contract uuid, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 5bdf182ef694c4ce369d3bca8ee762b4
+--   plpgsql, volatile; owner writ_owner; body 0418c3be84e51f1578820756efa5219f
 
 -- function writ_data.count_denials(p_tenant text, p_limit integer, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body da16fd3890f179614ca8c8c95667a25d
@@ -4661,8 +4756,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.definition_of(p_kind writ_data.job_kind) returns jsonb
 --   sql, immutable; owner writ_owner; body a108ac68710d298462a71bcbea3320bd
 
--- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 61539dc28e31df69facebddf2f16383f
+-- function writ_data.deny(p_who writ_data.principal, p_right text, p_tenant text, p_code text, p_detail text, p_at timestamp with time zone, p_asked text DEFAULT NULL::text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 46029991a8b0f750bb0594fc754433cc
 
 -- function writ_data.deployment_id() returns uuid
 --   sql, stable; owner writ_owner; body a27e844b802687eca640f776c559051f
@@ -4677,17 +4772,20 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 32340bd36cbd6cb6addb5ade77a9bd19
 
 -- function writ_data.eligibility(c writ_data.contract, p_policy jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, stable; owner writ_owner; body 400a7ed5febb6ad396c6bd04ddb6f915
+--   plpgsql, stable; owner writ_owner; body 7088ccd46bfe52b2accba8a041578822
 
 -- function writ_data.end_governance_job(p_job uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 95dacb1619197396b786038047a71d88
+
+-- function writ_data.end_late(p_jobs uuid[], p_attempts smallint[], p_execution_nos integer[], p_actor text, p_at timestamp with time zone) returns uuid[]
+--   plpgsql, volatile; owner writ_owner; body a3247fab141767ecea8c9737993de25f
 
 -- function writ_data.end_timers(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 4001f4fc8010b46abdf140b2ed39d97d
 --   set enable_seqscan=off
 
 -- function writ_data.end_unleased(p_job_ids uuid[], p_attempts smallint[], p_execution_nos integer[], p_error_code text, p_error_message text, p_at timestamp with time zone) returns uuid[]
---   plpgsql, volatile; owner writ_owner; body f74bdeb1a4cab24749caf8521e051883
+--   plpgsql, volatile; owner writ_owner; body c6dbd0dd853fbdf71e573a80a4390937
 
 -- function writ_data.end_waiting_steps(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 04c2ddef8ae4a7788d106b4bf86d3c71
@@ -4704,19 +4802,19 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 103cafde18181983e3b43cfb672340b3
 
 -- function writ_data.enqueue_governance(p_kind text, p_jobs uuid[], p_tenant text, p_actor text) returns void
---   plpgsql, volatile; owner writ_owner; body 86b30c7eec9c349648d546b35f562d20
+--   plpgsql, volatile; owner writ_owner; body 075e0a880dbbcfbb3d3856f86765df83
 
 -- function writ_data.enqueue_items(r writ_data.run, s writ_data.plan_step, p_attempt smallint, p_from integer, p_n integer, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f8e5bd6e053a9f87414228db5e8705c3
 --   set enable_seqscan=off
 
 -- function writ_data.enqueue_jobs(p_jobs jsonb, p_actor text, p_tenant_id text DEFAULT 'default'::text, p_atomic boolean DEFAULT false, p_by_gate boolean DEFAULT false) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 4bc38ad965767bb8dbb3b4587a4aec28
+--   plpgsql, volatile; owner writ_owner; body 412dfbe6bdbb272e5dbc9c418a9e833a
 --   set enable_nestloop=off
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.enqueue_steps(p_runs uuid[], p_steps smallint[], p_places integer[], p_attempts smallint[], p_undo boolean[], p_inputs text[], p_actor text, p_at timestamp with time zone, p_taken boolean[] DEFAULT NULL::boolean[], OUT ids uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body a94bad75efb9a4d5d31652a6902634b5
+--   plpgsql, volatile; owner writ_owner; body 55d2c5086571cd61d5a9ac1c4f878f2b
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -4750,20 +4848,20 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body a468bfd41a56de8b0b3d2710aeb19bd2
 
 -- function writ_data.fact_known(p_event_id uuid) returns boolean
---   plpgsql, stable; owner writ_owner; body df32c7a6668082a83e88b710d791aa6c
+--   plpgsql, stable; owner writ_owner; body 23c3b3da3d2cea1b5ef7eae71ecb65ad
 
 -- function writ_data.fail_governance_job(p_job uuid, p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 81be2eea477e873aadea88444adfd569
 
 -- function writ_data.failed_step(p_run uuid) returns text
---   plpgsql, stable; owner writ_owner; body 180e1ef231f3bea4d4ea67e35f7e5aa8
+--   plpgsql, stable; owner writ_owner; body 094104b670db8f24040e1efcce7aa932
 --   set enable_seqscan=off
 
 -- function writ_data.fence_job(p_job_id uuid, p_actor text) returns boolean
---   plpgsql, volatile; owner writ_owner; body 7b1b4af6101a5e30ca89c76d709148b3
+--   plpgsql, volatile; owner writ_owner; body 7629f6fd8e91dc85c48e0aa532532741
 
 -- function writ_data.fill(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns jsonb
---   plpgsql, stable; owner writ_owner; body a445ba64d67512cc2b9971ba74e08cb8
+--   plpgsql, stable; owner writ_owner; body f0e13401542a2790caa84e224141c975
 
 -- function writ_data.fill_value(p_value jsonb, p_params jsonb) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body 201dbafe2b33a1ede80dcadb185d884b
@@ -4780,8 +4878,8 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.first_due(p_waiting jsonb) returns timestamp with time zone
 --   sql, immutable; owner writ_owner; body 754a4278cd936ed5f15ea9d13aa91232
 
--- function writ_data.fix_approval(c writ_data.contract, p_document text, p_signature text, p_scheme text, p_read jsonb, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 38ef4013308593288b8aa47caf57ce08
+-- function writ_data.fix_approval(c writ_data.contract, p_document text, p_signature text, p_scheme text, p_at timestamp with time zone) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body 8d14388e284b2f3b2daa29e5d922f071
 
 -- function writ_data.follow_review(c writ_data.contract, p_action text, p_reason text, p_who text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 0f9a06abcee2bf43ae8922cb75f86e5b
@@ -4808,13 +4906,13 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 6767ab01a90b4ff057189e0ddd0fd5b3
 
 -- function writ_data.governance_receipt(p_tenant text, p_stream text, p_seq bigint, p_status text, p_reason text, p_context jsonb, p_at timestamp with time zone) returns bigint
---   plpgsql, volatile; owner writ_owner; body 649ec410addff205b406dd1ad95e59ab
+--   plpgsql, volatile; owner writ_owner; body c19053954636df8970251861d124843d
 
 -- function writ_data.governed_plan(p_steps jsonb, p_timeout_ms bigint, p_actor text) returns integer
---   plpgsql, volatile; owner writ_owner; body 72ab21e6a22b0f3c52c69553773a5823
+--   plpgsql, volatile; owner writ_owner; body 6e20e4f156ca8831fa1f8c7d0a1ec529
 
 -- function writ_data.governor_attempt(p_about jsonb, p_was jsonb, p_undoing jsonb, p_actor text, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 7fec15fee166d95c399b10499af75ec0
+--   plpgsql, volatile; owner writ_owner; body 5c2602fbbddec898aced989f22e667b7
 
 -- function writ_data.governor_bounds() returns jsonb
 --   sql, stable; owner writ_owner; body 87ad9c7fb153b9716a301339ee1ccdc1
@@ -4826,7 +4924,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body b46ff8345afcf03832bbc059020f47a1
 
 -- function writ_data.governor_of(p_tenant text, p_sku text) returns writ_data.governor
---   plpgsql, stable; owner writ_owner; body c2033d4d68512653a190dcf9ae481c5b
+--   plpgsql, stable; owner writ_owner; body dc41153ea7b3551b32e2f445ab3fa232
 
 -- function writ_data.governor_writes(p_reason text, p_status text, p_terminal boolean) returns boolean
 --   sql, immutable; owner writ_owner; body 65b1444e641d6e80cfb71f476daff335
@@ -4850,21 +4948,24 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.held_signals(p_data jsonb, p_waiting jsonb) returns TABLE(mail_seq bigint, arrival_seq bigint, n bigint)
 --   sql, immutable; owner writ_owner; body 705b65039e496ca4554ef06203596010
 
+-- function writ_data.held_target(p_tenant text, p_capability text) returns text
+--   sql, stable; owner writ_owner; body ea7bc7d86f9a8255f96f1dab75d4b75c
+
 -- function writ_data.holds(p_condition jsonb, p_run uuid, p_plan integer, p_input jsonb) returns boolean
---   plpgsql, stable; owner writ_owner; body d6bad584c4a992aa7d685608a4f06ab7
+--   plpgsql, stable; owner writ_owner; body e46173d000f292b490cd38a732b52ed3
 
 -- function writ_data.holds_signals(p_data jsonb, p_waiting jsonb) returns boolean
 --   sql, immutable; owner writ_owner; body 6b2f91501235a69a0423b92c5784ca97
 
 -- function writ_data.house(p_calls jsonb) returns void
---   plpgsql, volatile; owner writ_owner; body dadbee4587adacb0162deafffce2507d
+--   plpgsql, volatile; owner writ_owner; body 52c3cd003f27f547c173dc0627a9811c
 
 -- function writ_data.inexact_number(p_value jsonb) returns text
 --   plpgsql, immutable; owner writ_owner; body df38d301113f3fed5504fd81bd9e2fb3
 --   set extra_float_digits=1
 
 -- function writ_data.is_callers_fault(p_sqlstate text) returns boolean
---   plpgsql, stable; owner writ_owner; body b8ba89d1b667c7d770b7b636a535192e
+--   plpgsql, stable; owner writ_owner; body 2c35ba7a5916d13153b7bbaadcf74edc
 
 -- function writ_data.is_condition(p_value jsonb, p_depth bigint) returns boolean
 --   plpgsql, immutable; owner writ_owner; body 9986150ce843e846e45424e02b344d4c
@@ -4877,6 +4978,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 
 -- function writ_data.is_own(p_action jsonb, p_attempts jsonb[]) returns boolean
 --   sql, immutable; owner writ_owner; body 8c0b725cbba578169a6349d1a35bb25b
+
+-- function writ_data.is_readable(p_json text) returns boolean
+--   sql, immutable; owner writ_owner; body 00d0f1186fbd4e6020e36b19f93403eb
 
 -- function writ_data.is_reference(p_value jsonb) returns boolean
 --   plpgsql, immutable; owner writ_owner; body 755701baebf0567d2e6eef0eec393349
@@ -4908,8 +5012,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 905ab5fd4cc25b42e5045bb10ff83441
 --   set lock_timeout=100ms
 
+-- function writ_data.kind_is_served(p_kind text) returns boolean
+--   sql, stable; owner writ_owner; body 12ee2a891148a9d47144998740c92f3d
+
 -- function writ_data.lanes_by_key(p_kinds text[], p_floors smallint[], p_alone boolean, p_after text, p_upto text, p_tenants integer, p_tenant text DEFAULT NULL::text, OUT lanes bigint[], OUT heads bigint[], OUT firsts bigint[], OUT tenants text[], OUT kinds text[], OUT keys text[], OUT limited boolean[], OUT priorities smallint[], OUT tenants_found integer, OUT last text) returns record
---   plpgsql, stable; owner writ_owner; body 1c4c4b391fe7910de65f9ddb34e5472a
+--   plpgsql, stable; owner writ_owner; body a41121659b03d53b78f99387b5a8bf03
 
 -- function writ_data.lease_fault(p_job uuid, p_token uuid) returns text
 --   plpgsql, stable; owner writ_owner; body 9f10568efa64ada6ab30378a8d5801c8
@@ -4918,17 +5025,17 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 3fdbe83fab1709f9ad8c0a5a0316aa7c
 
 -- function writ_data.leases_told(p_tokens uuid[], p_leases integer) returns void
---   plpgsql, volatile; owner writ_owner; body d9a5e249f2db9dfe33d22b1d1d63cc42
+--   plpgsql, volatile; owner writ_owner; body f1b28790ead5138a2b6ca90b6c5922b5
 
 -- function writ_data.leave_ready(p_job writ_data.job, OUT attempts smallint, OUT execution_no integer) returns record
---   plpgsql, volatile; owner writ_owner; body 704a86837e8b69f263e404a4969804ef
+--   plpgsql, volatile; owner writ_owner; body 921c0fab90823bb15e98c4dba63e884a
 --   set enable_seqscan=off
 
 -- function writ_data.lock_lease(p_lease_token uuid, p_to_remove boolean) returns writ_data.job_lease
 --   plpgsql, volatile; owner writ_owner; body b4cd43c76aa1896c9aee4ebd661535be
 
 -- function writ_data.lock_runs(p_runs uuid[]) returns void
---   plpgsql, volatile; owner writ_owner; body 7294c52ccce511beda29dc40254eac3a
+--   plpgsql, volatile; owner writ_owner; body eec7aae8b63eeac5386cd5dcdac4daf6
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -4943,7 +5050,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 88e3c71d4437ba0878cb159b825d0979
 
 -- function writ_data.look_up(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[]) returns text[]
---   plpgsql, stable; owner writ_owner; body 7b9858833dfb99106ccd9ce71dcc6317
+--   plpgsql, stable; owner writ_owner; body f66bb76db0f4929109f7adae2cdbffa3
 
 -- function writ_data.make_governor_partition(p_month date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body b49d63d0fc3cd779add462116b2ad1ff
@@ -4956,7 +5063,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set default_table_access_method=heap
 
 -- function writ_data.make_ready(p_jobs uuid[], p_kinds text[], p_tenants text[], p_limit_keys text[], p_priorities smallint[], p_alone boolean[], p_attempts smallint[], p_execution_nos integer[], p_deadlines timestamp with time zone[]) returns text[]
---   plpgsql, volatile; owner writ_owner; body 5c696b0e6e17d46362b89e7daad7eedc
+--   plpgsql, volatile; owner writ_owner; body 662d9dd346fa0fb05220311cd1a32076
 
 -- function writ_data.make_receipt_partition(p_month date) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 5dc05d0ce8751c2806580676cbe49ab6
@@ -4964,7 +5071,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set default_table_access_method=heap
 
 -- function writ_data.may(p_key text, p_right text, p_tenant text, OUT who writ_data.principal, OUT refusal jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body a060717e9642371026d7893cbaff356c
+--   plpgsql, volatile; owner writ_owner; body 647de64e2e85ad288df630bd1627391a
 
 -- function writ_data.may_go_on(g writ_data.governance_job, c writ_data.contract, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body f279e39dd501a8bbeb9d74617ce6b16a
@@ -4973,29 +5080,32 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, volatile; owner writ_owner; body 46e6308e546fd795fb033865b6127527
 
 -- function writ_data.misfit(p_value jsonb, p_schema jsonb, p_path text DEFAULT 'the payload'::text) returns text
---   plpgsql, immutable; owner writ_owner; body 55d7aebb6dfb9811217fe272556cec03
+--   plpgsql, immutable; owner writ_owner; body cb05f60d298f3a3ab9120402a942381d
+
+-- function writ_data.moment(p_text text) returns timestamp with time zone
+--   plpgsql, stable, strict; owner writ_owner; body f88c0ab7b695cc7236257640f472ea41
 
 -- function writ_data.move_contract(p_contract uuid, p_to text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 1464f8fc65b9b594860df2a8d3c642de
 
 -- function writ_data.move_contracts(p_contracts uuid[], p_to text, p_reasons text[], p_actor text, p_at timestamp with time zone, p_jobs uuid[] DEFAULT NULL::uuid[]) returns void
---   plpgsql, volatile; owner writ_owner; body 39e0d9efcc7edc696cd1db600e147003
+--   plpgsql, volatile; owner writ_owner; body 1d9ad099a376d4961e26a8a6a4e40a51
 
 -- function writ_data.move_governance_job(p_job uuid, p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 24005a6c5a0d09b93298db2293aec9b8
 
 -- function writ_data.move_governance_jobs(p_jobs uuid[], p_path text[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone, p_states bytea[] DEFAULT NULL::bytea[]) returns void
---   plpgsql, volatile; owner writ_owner; body 1e550c61234eebb24e8316e41df2455b
+--   plpgsql, volatile; owner writ_owner; body 2c5e9f7713929fdc1c7227c96ab4fbaf
 
 -- function writ_data.move_head(p_lane bigint, p_safe bigint) returns void
 --   plpgsql, volatile; owner writ_owner; body fa12038fceb63e68032f5d977e29867a
 
 -- function writ_data.move_lists(p_run uuid, p_steps smallint[], p_actor text, p_at timestamp with time zone) returns smallint[]
---   plpgsql, volatile; owner writ_owner; body c1cf991207a1f5068db3ffd8a4ef6767
+--   plpgsql, volatile; owner writ_owner; body 3553893573a41264409d986db719ef16
 --   set enable_seqscan=off
 
 -- function writ_data.move_run(p_run uuid, p_steps smallint[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body db966357acc08d7fb92f41073606b438
+--   plpgsql, volatile; owner writ_owner; body 4da43a8b5f44a5935efec78c5c21ce5c
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -5015,7 +5125,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 6ccd265d3f5af7427043e53cb30da58f
 
 -- function writ_data.old_value_conflict(p_tenant text, p_steps jsonb) returns text
---   plpgsql, stable; owner writ_owner; body a595cb2d71aaf063dbde37f38442b301
+--   plpgsql, stable; owner writ_owner; body a9b67a7ca9d1747261765e2cdb4fc529
 
 -- function writ_data.on_caller_elsewhere(p_key text, p_tenant_id text) returns boolean
 --   sql, stable; owner writ_owner; body 3540cf585ad6958444a8ccf28ec73c68
@@ -5024,7 +5134,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 504bcfeabea8d4824073eb41a9f4ca13
 
 -- function writ_data.on_commits_done(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body c9b62f068e7c2c041ccd1d329914cda1
+--   plpgsql, volatile; owner writ_owner; body 19ec0ce55d50470c5be97deac60b0592
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 
@@ -5048,7 +5158,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.on_jobs_claimed(p_jobs uuid[], p_execution_nos integer[], p_worker text, p_at timestamp with time zone, OUT held integer[], OUT over integer[]) returns record
---   plpgsql, volatile; owner writ_owner; body 05c42217f718bde8d5093ea4899fd3ec
+--   plpgsql, volatile; owner writ_owner; body faf6d3450e12fe97a4f0ba726ce8f6bf
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -5059,7 +5169,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.on_jobs_gone(p_jobs uuid[], p_command text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body c213ca36a19343a3b4bb634569918e3b
+--   plpgsql, volatile; owner writ_owner; body 81112a45ad09c9c74edefceb21e19925
 --   set enable_seqscan=off
 
 -- function writ_data.on_jobs_succeeded(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
@@ -5082,7 +5192,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body db077f96cf6131639a784063b6ac1dac
 
 -- function writ_data.on_tick(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 9cc78ad7813cbce97640b5184fd6bf6d
+--   plpgsql, volatile; owner writ_owner; body 4cb5d24a3a975969dd285f15dc00f8e1
 --   set enable_seqscan=off
 
 -- function writ_data.on_upkeep(p_actor text, p_at timestamp with time zone) returns void
@@ -5100,10 +5210,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.open_incident(p_tenant text, p_capability text, p_severity text, p_subject text, p_summary text, p_actor text, p_at timestamp with time zone) returns uuid
---   plpgsql, volatile; owner writ_owner; body 392c5aeeb15ec9355a774a914258b20d
+--   plpgsql, volatile; owner writ_owner; body e35153518d780ac6809860cccbfcbc26
 
 -- function writ_data.open_lane(p_kind text, p_tenant text, p_limit_key text, p_priority smallint, p_alone boolean) returns bigint
---   plpgsql, volatile; owner writ_owner; body db78f171ecd9ed49268064b8fab6f6a3
+--   plpgsql, volatile; owner writ_owner; body c55c86d7922382373b46ce5c100c9b22
 
 -- function writ_data.open_month(p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 976ca498410037ad5e0c714f2cff8a95
@@ -5122,7 +5232,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 674fd0f27275392eea64074d626b7c9a
 
 -- function writ_data.outbox_retries(p_destination text, p_limit integer, p_at timestamp with time zone) returns text
---   plpgsql, volatile; owner writ_owner; body 726aae5f8c878deb6b61fe0c24c21b6b
+--   plpgsql, volatile; owner writ_owner; body cb15477fb8f8348b2ebe217e60e473a1
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -5135,12 +5245,15 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_mergejoin=off
 --   set plan_cache_mode=force_generic_plan
 
+-- function writ_data.outside_slots(p_steps jsonb) returns TABLE(slot text, step_type text)
+--   sql, immutable; owner writ_owner; body e61c80805e099b3c7920713f8293675d
+
 -- function writ_data.over_limit(p_runs jsonb, p_tenant text, p_bound text, p_at timestamp with time zone, OUT places integer[], OUT policies text[], OUT times timestamp with time zone[]) returns record
 --   plpgsql, volatile; owner writ_owner; body 78e928d35bdbd2490c16586edaeefd58
 --   set enable_seqscan=off
 
 -- function writ_data.pause_run(p_run uuid, p_reason text, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body fb43a453a97ae52b02bb0702ddf9c203
+--   plpgsql, volatile; owner writ_owner; body d66dadef392a40d5a4f83287b1fff174
 
 -- function writ_data.permitted_kinds(p_kinds text[], p_executor text, OUT kinds text[], OUT skipped jsonb, OUT timeout_s double precision) returns record
 --   plpgsql, stable; owner writ_owner; body 2b3c655639eba12b217846bc71b2f623
@@ -5171,7 +5284,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.promote_due(p_actor text, p_at timestamp with time zone) returns integer
---   plpgsql, volatile; owner writ_owner; body 8a20a822a626d657ecc0a9a599089bf4
+--   plpgsql, volatile; owner writ_owner; body 2895a13c0267e9c45cf4aeeea74a900a
 --   set enable_seqscan=off
 
 -- function writ_data.proposals_limited(p_who writ_data.principal, p_at timestamp with time zone) returns jsonb
@@ -5182,34 +5295,41 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.put_mail(p_governors uuid[], p_contents jsonb[], p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 3a34c025ad5c12f977cd79857b9fa058
+--   plpgsql, volatile; owner writ_owner; body 353a76e4053632698fff328249532fd2
 
 -- function writ_data.put_scope(p_tenant text, p_item jsonb, p_new boolean, p_who text, p_at timestamp with time zone) returns jsonb
---   plpgsql, volatile; owner writ_owner; body c02556bd749d6e14ef867bcfa03bc517
+--   plpgsql, volatile; owner writ_owner; body 7d1845b2a539e5b71488a5ed9ef8324a
 
 -- function writ_data.put_signal(p_tenant text, p_type text, p_scope text, p_decision text, p_reason text, p_expires_at timestamp with time zone, p_actor text, p_at timestamp with time zone, p_constraints jsonb DEFAULT NULL::jsonb) returns uuid
---   plpgsql, volatile; owner writ_owner; body 58208838095c93eb083ef8e779268c67
+--   plpgsql, volatile; owner writ_owner; body 30dbe3637b6ae6d55d288aec1b5fd55b
 
 -- function writ_data.quota_of(p_tenant text, p_at timestamp with time zone) returns jsonb
 --   sql, stable; owner writ_owner; body 7c9188f608a3f533d4ac758db102ed95
 
 -- function writ_data.raise_alert(p_code text, p_severity text, p_tenant text, p_subject text, p_detail jsonb, p_actor text, p_at timestamp with time zone) returns boolean
---   plpgsql, volatile; owner writ_owner; body b03f6910bd5df8f96f05f0ca2dc67495
+--   plpgsql, volatile; owner writ_owner; body 570f5cb97a4a4d800bca56fbce88650e
 
--- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_read jsonb, p_glass jsonb, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
---   plpgsql, volatile; owner writ_owner; body 0c1beffeb770d0e3603f63dde1660793
+-- function writ_data.read_is_open(p_job uuid) returns boolean
+--   sql, stable; owner writ_owner; body 67a44755352b042c5a8e39b0540c1f4d
+
+-- function writ_data.reads_of(c writ_data.contract) returns jsonb
+--   sql, stable; owner writ_owner; body 92ecb4bd0e1ac70431300eb4363c2414
+
+-- function writ_data.ready_to_activate(p_key text, p_contract uuid, p_job uuid, p_glass jsonb, p_at timestamp with time zone, OUT actor text, OUT answer jsonb) returns record
+--   plpgsql, volatile; owner writ_owner; body b3664777ffb28b9d3338f1153a90210f
 
 -- function writ_data.reap(p_lease writ_data.job_lease, p_positions integer[], p_actor text, p_at timestamp with time zone) returns integer[]
 --   plpgsql, volatile; owner writ_owner; body 8720c6bd512dd863d8659a9510ed0359
 
 -- function writ_data.reap_leases(p_actor text) returns jsonb
---   plpgsql, volatile; owner writ_owner; body 56649aebee2b2b899df097286126fe01
+--   plpgsql, volatile; owner writ_owner; body f31b480ad5119bf151e6657b0813491e
+--   set enable_seqscan=off
 
 -- function writ_data.record(p_command text, p_actor text, p_at timestamp with time zone, p_subjects uuid[], p_types text[], p_first integer[], p_last integer[], p_details jsonb DEFAULT NULL::jsonb, p_note text DEFAULT NULL::text) returns uuid
---   plpgsql, volatile; owner writ_owner; body b1100c84cf988fa0d408623a4930722c
+--   plpgsql, volatile; owner writ_owner; body 4b5cea7f903dc8288320cb577dc1b682
 
 -- function writ_data.record_abort(p_command text, p_actor text, p_at timestamp with time zone, p_jobs uuid[], p_counts integer[], p_started uuid[] DEFAULT '{}'::uuid[], p_details jsonb DEFAULT NULL::jsonb) returns void
---   plpgsql, volatile; owner writ_owner; body 04bf9a55e727f219f10cc8162bb4e9aa
+--   plpgsql, volatile; owner writ_owner; body f7f2ebfe2dd74e964b883eca497a9a4b
 
 -- function writ_data.record_after(p_at writ_data.record_position, p_until uuid) returns SETOF writ_data.event_batch
 --   sql, stable; owner writ_owner; body 76a4ad7a13ff1a2c5eae64c12aee7ccb
@@ -5223,7 +5343,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body b36eb4a3b82659ebb65eb129ba4e4cd7
 
 -- function writ_data.record_jobs(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 8e432976d72d966e5e8d025470be54ec
+--   plpgsql, volatile; owner writ_owner; body 4589cc2b758c6c51bbb94e03358ef3db
 
 -- function writ_data.record_stands() returns boolean
 --   sql, volatile; owner writ_owner; body 846c832cfbc3bdc2a463a484326a1c20
@@ -5260,6 +5380,9 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.reported(p_report jsonb) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body 2b63d6e86f6d9ebc7417702709d08b8e
 
+-- function writ_data.request_reads(c writ_data.contract, p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body 205f07e9d9f50c1a4abcc1d7fb7a6341
+
 -- function writ_data.require_read_committed() returns void
 --   plpgsql, stable; owner writ_owner; body 2f09aa9e9ff0b8b38b8932b5be9cc213
 
@@ -5267,11 +5390,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body b594ab016c204ba66da4eb27063aa5fe
 
 -- function writ_data.resume_if_settled(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body f36bf4e45711c2258fed50b32beac221
+--   plpgsql, volatile; owner writ_owner; body 2350778c389d3fc0ada1fd8d8b662bc4
 --   set enable_seqscan=off
 
 -- function writ_data.resume_run(p_run uuid, p_signal uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 17831d871d4aa00956d671d45eedc13c
+--   plpgsql, volatile; owner writ_owner; body f8c5cfd277c394c22969f430953800c4
 --   set enable_seqscan=off
 
 -- function writ_data.retire_day(p_day date) returns bigint
@@ -5297,7 +5420,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 29b10704c702f94d940f3b1fab5a5161
 
 -- function writ_data.root_at(p_log text, p_size bigint) returns bytea
---   plpgsql, stable; owner writ_owner; body 15f70a2ea4f3311dc702f86f6f178bf8
+--   plpgsql, stable; owner writ_owner; body fde390d60762cb48323649359135693e
 
 -- function writ_data.run_event_document(p_run uuid, p_seq integer, p_type text, p_step text, p_attempt text, p_engine_attempt integer, p_data text, p_signal uuid, p_at timestamp with time zone) returns text
 --   sql, stable; owner writ_owner; body af74c0f8ff724d5d84d75ddc9a42494d
@@ -5344,14 +5467,14 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 3c6b41b0fe305b59d7791f95f7979f9d
 
 -- function writ_data.settle_audits(p_jobs uuid[], p_verdict text, p_reasons text[], p_checks jsonb[], p_evidence jsonb[], p_health jsonb[], p_resolved_by text, p_actor text, p_started timestamp with time zone, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 145f7c04da59270dae1a7312650d8021
+--   plpgsql, volatile; owner writ_owner; body 07ad2547443b85708d31510bdf56bb63
 
 -- function writ_data.settle_contracts(p_jobs uuid[], p_actor text, p_at timestamp with time zone) returns integer
 --   plpgsql, volatile; owner writ_owner; body ba80a2dcec5a5b1b47a78a026e9ff20a
 --   set enable_seqscan=off
 
 -- function writ_data.settle_lease(p_lease writ_data.job_lease, p_may_remove boolean, p_ended uuid[], p_early integer, p_start_upto integer, p_at timestamp with time zone, OUT started_upto integer, OUT started uuid[]) returns record
---   plpgsql, volatile; owner writ_owner; body 2787b015f3a1340032780559f44ee635
+--   plpgsql, volatile; owner writ_owner; body 87707067fedcfa8af0b259b201874ba3
 --   set enable_seqscan=off
 
 -- function writ_data.shaped_uuid(p_hash bytea, p_version integer) returns uuid
@@ -5373,7 +5496,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 801e723271f4f9fd2c3c844a8c98cc36
 
 -- function writ_data.start_governance_jobs(p_jobs uuid[], p_contracts uuid[], p_kind text, p_of uuid[], p_steps jsonb[], p_states bytea[], p_event text, p_reason text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 217b5bf672e7f011f59fc873cf7a13a0
+--   plpgsql, volatile; owner writ_owner; body cc7ff0de38b73bfd68dafa08cdd696e1
 
 -- function writ_data.start_queued(p_runs uuid[], p_actor text, p_at timestamp with time zone) returns uuid[]
 --   plpgsql, volatile; owner writ_owner; body 78315454f8be33639c2d4c284e474441
@@ -5396,7 +5519,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set enable_seqscan=off
 
 -- function writ_data.step_failed(p_run uuid, p_step smallint, p_code text, p_message text, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body de314ce24a7e0b49fc382bff626f3d7e
+--   plpgsql, volatile; owner writ_owner; body f1b2d94c8b2208f78d4fa6f1e69f3eea
 --   set enable_seqscan=off
 
 -- function writ_data.step_input(p_template jsonb, p_run uuid, p_plan integer, p_input jsonb, p_item jsonb) returns text
@@ -5412,7 +5535,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body b17ae483400257c0efc4332081fb3f27
 
 -- function writ_data.steps_ended(p_jobs uuid[], p_results text[], p_attempts smallint[], p_command text, p_actor text, p_at timestamp with time zone, p_taker text DEFAULT NULL::text, p_take boolean[] DEFAULT NULL::boolean[], p_kinds text[] DEFAULT NULL::text[], p_artifacts jsonb DEFAULT NULL::jsonb, OUT ended uuid[], OUT followed boolean, OUT due timestamp with time zone, OUT taken uuid[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body d67e71e7302eab6f3fa7f6b47cd3f7a2
+--   plpgsql, volatile; owner writ_owner; body 8ee813dda69d8b7a746c7a56758e1ec6
 --   set enable_seqscan=off
 --   set enable_hashjoin=off
 --   set enable_mergejoin=off
@@ -5426,7 +5549,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body 0c703169295fcbe1fa8f6bfdc76a7dc4
 
 -- function writ_data.steps_straight(p_tokens uuid[], p_positions integer[], p_jobs uuid[], p_runs uuid[], p_results text[], p_take boolean[], p_kinds text[], p_lo uuid, p_hi uuid, p_leases integer, p_max_bytes integer, p_max_attempts smallint, p_token uuid, p_ttl double precision, p_timeout double precision, p_holder text, p_only text, p_at timestamp with time zone, OUT usual boolean, OUT ended uuid[], OUT answers text, OUT going integer) returns record
---   plpgsql, volatile; owner writ_owner; body 9989aa9715e9d3702be948a87945c657
+--   plpgsql, volatile; owner writ_owner; body cae6a430d5722311ee1899c11eb06d1a
 
 -- function writ_data.steps_to_undo(p_job uuid) returns jsonb
 --   sql, stable; owner writ_owner; body 2596d1a0a9119b44e2374ef43aa820c3
@@ -5434,14 +5557,24 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.storable_signal(p_item json) returns json
 --   plpgsql, immutable; owner writ_owner; body 62cb382a620fa5a92223f81452d94c3d
 
+-- function writ_data.store_snapshots(p_snapshots json, p_at timestamp with time zone) returns uuid[]
+--   plpgsql, volatile; owner writ_owner; body 8c57d6688c02077471399f5ed11c2e38
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+
+-- function writ_data.store_verdicts(p_items jsonb, p_actor text) returns jsonb
+--   plpgsql, volatile; owner writ_owner; body ebbe9d8ef7f81674a1e1bc08c191d134
+--   set enable_seqscan=off
+--   set plan_cache_mode=force_generic_plan
+
 -- function writ_data.streams_go_on(p_destination text, p_streams uuid[], p_at timestamp with time zone) returns void
---   sql, volatile; owner writ_owner; body f4ac00a18ed6af3d2a514db3763bd9ee
+--   sql, volatile; owner writ_owner; body 96e4354a40becf80afdd17b32ec1728b
 
 -- function writ_data.submit_contract(p_contract uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body c664f76949e1113b6ce1fa60aa92c2e9
+--   plpgsql, volatile; owner writ_owner; body df982916e5fef00796887ac016f14c73
 
 -- function writ_data.subscribed_kinds(p_holder text, p_lease_name text, p_kinds text[]) returns TABLE(job_kind text, priority_floor smallint)
---   plpgsql, stable; owner writ_owner; body 32fc7e23760a795a9de1eb555f1b22df
+--   plpgsql, stable; owner writ_owner; body 8009692cf320e6cfd35f46f97151568b
 
 -- function writ_data.system_health(p_tenant text) returns text
 --   sql, stable; owner writ_owner; body d92fb475ba44230a816ac43b7088d00d
@@ -5450,10 +5583,10 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, volatile; owner writ_owner; body 0ee396db05b7acfc8e3103fbb582a8f6
 
 -- function writ_data.take(p_lane bigint, p_head bigint, p_jobs integer, p_at timestamp with time zone, p_kind text, p_tenant text, p_priority smallint, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[], OUT rows_taken integer, OUT stepped boolean, OUT late_ids uuid[], OUT late_attempts smallint[], OUT late_nos integer[]) returns record
---   plpgsql, volatile; owner writ_owner; body 2e58764a97cf38dec3894b9e1da38e27
+--   plpgsql, volatile; owner writ_owner; body 7be3d8c9f27b2396a66203df98765256
 
 -- function writ_data.take_delivery(p_run uuid, s writ_data.plan_step, p_attempt smallint, p_job uuid, d writ_data.run_delivery, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body f7378740eba6c4e551589edde38205d0
+--   plpgsql, volatile; owner writ_owner; body b174a92ea0ecf7f6bd7d261d6049c187
 
 -- function writ_data.take_turn(p_name text) returns boolean
 --   plpgsql, volatile; owner writ_owner; body 4a9d69371172b55105d9a66ab5999fea
@@ -5462,7 +5595,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, volatile; owner writ_owner; body 2d2bfd7cd4bf87c3f06d05a826200cf9
 
 -- function writ_data.tree_grow(p_size bigint, p_frontier bytea, p_leaves bytea, OUT frontier bytea, OUT nodes bytea[]) returns record
---   plpgsql, immutable; owner writ_owner; body 8f5f2d6d11714c4adf31d3952d602884
+--   plpgsql, immutable; owner writ_owner; body 40568d9e1987b120793022a7f68a1975
 
 -- function writ_data.tree_root(p_frontier bytea) returns bytea
 --   plpgsql, immutable; owner writ_owner; body f802f0da74eb128735ab8537462f3dc5
@@ -5473,8 +5606,11 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.trust_in(p_item jsonb) returns text
 --   sql, immutable; owner writ_owner; body 1f248658bdcf9f47cd36045af71ee089
 
--- function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_answers text[], p_held integer[], p_over integer[], p_actor text, p_at timestamp with time zone, OUT ids uuid[], OUT attempts smallint[], OUT nos integer[], OUT answers text[]) returns record
---   plpgsql, volatile; owner writ_owner; body 6a3b1fdca97258c77de96fc82c479202
+-- function writ_data.turn_away(p_ids uuid[], p_attempts smallint[], p_nos integer[], p_held integer[], p_over integer[], p_actor text, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body fcbd5997e6bfb54e83680b005a399582
+
+-- function writ_data.unread_slots(c writ_data.contract, p_state jsonb) returns text
+--   sql, stable; owner writ_owner; body fea8362baefa877c0c59c13004367ebd
 
 -- function writ_data.upkeep(p_at timestamp with time zone, p_actor text) returns void
 --   plpgsql, volatile; owner writ_owner; body bb0f89633bf5e3487ee005b5f68b2874
@@ -5491,17 +5627,24 @@ grant execute on function writ.visible_tenant() to writ_worker;
 -- function writ_data.value_at(p_value jsonb, p_path text[]) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body bcf72f101de71d0cd6dba9cef67751b7
 
+-- function writ_data.values_read(c writ_data.contract) returns jsonb
+--   sql, stable; owner writ_owner; body dff491203e336cbeb777b63aa4bcc83a
+
 -- function writ_data.visible(p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body 9b38c220fd0743aafc1401325a3800e1
 
 -- function writ_data.void_contract(p_contract uuid, p_reason text, p_actor text, p_at timestamp with time zone) returns uuid
---   plpgsql, volatile; owner writ_owner; body 62411480b5bd6dbdc2d5422471dc9143
+--   plpgsql, volatile; owner writ_owner; body 52ba4facd87385ab6d6c5ca93fa576dd
+
+-- function writ_data.wait_aside(p_jobs uuid[], p_attempts smallint[], p_execution_nos integer[], p_until timestamp with time zone, p_at timestamp with time zone) returns void
+--   plpgsql, volatile; owner writ_owner; body a736552ebe26c822a55f0e68ca6cfa98
+--   set enable_seqscan=off
 
 -- function writ_data.wake(p_kinds text[], p_at timestamp with time zone) returns boolean
---   plpgsql, volatile; owner writ_owner; body 89d65d037fd07240f8cb714c29caeb8b
+--   plpgsql, volatile; owner writ_owner; body 29057f40c1eb5d26e973ab5dddbc994b
 
 -- function writ_data.wake_governors(p_wakes jsonb, p_tenant text, p_after timestamp with time zone, p_now timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body e2615d309f61e8ac8a88e910c32d1799
+--   plpgsql, volatile; owner writ_owner; body fa2eb6b27a92a2d87da0dec7648efc20
 
 -- function writ_data.watch_endings(p_actor text, p_at timestamp with time zone) returns void
 --   plpgsql, volatile; owner writ_owner; body 8e30b95a0adb35f18efc4f42760465b1
@@ -5517,26 +5660,29 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   set plan_cache_mode=force_generic_plan
 
 -- function writ_data.watch_ready() returns void
---   plpgsql, volatile; owner writ_owner; body 12dc5fa2de7bd8e5d039833ed5d2f524
+--   plpgsql, volatile; owner writ_owner; body 05daf3e0a0f59f585edc16a13f61badf
 
 -- function writ_data.whole_within(p_value jsonb, p_from bigint, p_to bigint) returns boolean
 --   sql, immutable; owner writ_owner; body 3a6765cf83159a82323eb9b5f9468347
 
 -- function writ_data.wind_up(p_run uuid, p_actor text, p_at timestamp with time zone) returns void
---   plpgsql, volatile; owner writ_owner; body 1246dc111122ac83e796b01c345de943
+--   plpgsql, volatile; owner writ_owner; body a71141d8f25911e9ca26b297952d4478
 --   set enable_seqscan=off
 
 -- function writ_data.within(p_value jsonb, p_bounds jsonb) returns boolean
 --   sql, immutable; owner writ_owner; body 07f28f2fca5f4f4222672c84ad0c12cb
 
+-- function writ_data.within_times(p_moment timestamp with time zone) returns boolean
+--   sql, immutable; owner writ_owner; body 748a98c1c20b4bda1081b138448a46d6
+
 -- function writ_data.workflow_known(p_workflow_id uuid, p_tenant_id text) returns boolean
 --   plpgsql, stable; owner writ_owner; body bdc45544d74839b41edeb7698753637c
 
 -- function writ_data.writes_ready(p_writers text[]) returns boolean
---   plpgsql, volatile; owner writ_owner; body 5aa6f43d05f930593b3331ab8e5ea053
+--   plpgsql, volatile; owner writ_owner; body 72962fa0a5ac2af3fcdab238be146d21
 
 -- function writ_data.wrong_with(p_tenant text, p_scope text[], p_steps jsonb, p_template jsonb, p_constraints jsonb, OUT code text, OUT detail text) returns record
---   plpgsql, stable; owner writ_owner; body d33656d0621ed6f04fda067b45ee5d2d
+--   plpgsql, stable; owner writ_owner; body d24500d9e560588645c24e73a54d4544
 
 -- function writ_data.wrong_with_document(p_document text, p_now jsonb) returns jsonb
 --   plpgsql, immutable; owner writ_owner; body f740956477c587c978c54b90b807b9e3
@@ -5564,7 +5710,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   plpgsql, immutable; owner writ_owner; body 2be86b4af1277f6c4c9c440e5f7101d8
 
 -- function writ_data.wrong_with_state(c writ_data.contract, p_state jsonb) returns jsonb
---   plpgsql, stable; owner writ_owner; body e0e20d28f79cfab295d404be2378d9e2
+--   plpgsql, stable; owner writ_owner; body 84b2a324ad53ddbd3a9d4a866528e00a
 
 -- function writ_data.wrong_with_step(p_step jsonb) returns text
 --   plpgsql, immutable; owner writ_owner; body 14a11db2009b872e4b32ce1561395260
@@ -5581,6 +5727,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   governance.audit.timeout_sec = 300
 --   governance.denials_per_minute = 10
 --   governance.evidence_max_age_ms = 5000
+--   governance.read.interval_ms = 1000
 --   governance.rollback.health_gate = "observe"
 --   governor.action_ms = 500
 --   governor.attempts = 3

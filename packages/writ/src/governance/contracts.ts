@@ -417,9 +417,9 @@ export class Contract {
   }
 
   /** Answers whether appliers have read what stands outside, in time. */
-  async #readAgain(timeoutMs: number, options: In): Promise<boolean> {
+  async #readAgain(timeoutMs: number, options: In, host = this.#host): Promise<boolean> {
     const { outside } = await actAs<{ outside: readonly OutsideRead[] }>(
-      this.#host,
+      host,
       'fn_contract_read_request($1, $2::text::uuid)',
       [this.id],
       options,
@@ -607,7 +607,9 @@ export class Contract {
       throw new WritRefusal('contract_not_found', this.id);
     const content = canonicalize({ scope, steps: steps.map((step) => filled(step, params)) });
     refuseSecrets(content, 'a contract');
-    if (steps.some(isOutside) && !(await this.#readAgain(readMs, as === undefined ? {} : { as })))
+    // The key of the caller, if it has one, is that of the activation.
+    const host = { ...this.#host, once: undefined };
+    if (steps.some(isOutside) && !(await this.#readAgain(readMs, { as }, host)))
       throw new WritRefusal(
         'target_not_read',
         `template ${this.id}: no worker with its step types has answered`,

@@ -336,6 +336,11 @@ const examples: Readonly<Record<Exclude<ActingMethod, Elsewhere>, Example>> = {
     (w, id) => w.contracts.revise(id, { ...proposal, title: 'Revised' }).then((made) => made.id),
     (w, id) => w.contracts.revise(id, { ...proposal, title: 'Revised twice' }),
   ),
+  'contracts.read': cases(
+    async () => ({ one: await eligible(), two: await eligible() }),
+    (w, { one }) => w.contracts.read(one.id),
+    (w, { two }) => w.contracts.read(two.id),
+  ),
   'contracts.submit': cases(
     async () => ({
       other: await eligible(),

@@ -108,7 +108,8 @@ export function scene(): Scene {
     approve,
     approved,
     async breakGlass(contract, breakGlass, as = keys.ops) {
-      const { hash } = contract.breakingGlass(await contract.preview({ as }), breakGlass);
+      const preview = await contract.preview({ as });
+      const { hash } = await contract.breakingGlass(preview, breakGlass);
       return contract.activate({ as, breakGlass, hash });
     },
     async done(proposal) {

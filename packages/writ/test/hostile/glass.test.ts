@@ -49,7 +49,7 @@ test('nobody breaks the glass for what nobody was shown', async () => {
 
   // Signed elsewhere, by the same person.
   const preview = await contract.preview({ as: s.keys.ops });
-  const { document, hash } = contract.breakingGlass(preview, breakGlass);
+  const { document, hash } = await contract.breakingGlass(preview, breakGlass);
   const signature = principal(s.keys.ops).sign(hash);
   const signed = { document: documentBytes(document), signature, scheme: 'ed25519' as const };
   await contract.activate({ as: s.keys.ops, breakGlass, signed });
@@ -72,7 +72,7 @@ test('who has a trust file signs for its deployment only', async () => {
       );
     write('11111111-0c3d-4b59-9d7f-0f6f4c1f9a10');
     const preview = await contract.preview({ as: s.keys.ops });
-    const { hash } = contract.breakingGlass(preview, breakGlass);
+    const { hash } = await contract.breakingGlass(preview, breakGlass);
     const glass = { as: s.keys.ops, breakGlass, hash, trust };
     expect(await codeOf(contract.activate(glass))).toBe('deployment_mismatch');
     const approval = { as: s.keys.ops, hash: preview.hash, trust };
