@@ -40,7 +40,7 @@ function typeOf(schema, named, indent = '') {
   const lines = Object.entries(properties ?? {}).map(([name, property]) => {
     const optional = required.has(name) ? '' : '?';
     const written = typeOf(property, named, `${indent}  `);
-    return `${indent}  readonly ${keyOf(name)}${optional}: ${written};\n`;
+    return `${indent}  readonly ${keyOf(name)}${optional}:${written.startsWith('\n') ? '' : ' '}${written};\n`;
   });
   return lines.length === 0 ? 'Readonly<Record<string, never>>' : `{\n${lines.join('')}${indent}}`;
 }

@@ -70,7 +70,9 @@ export const mayHelp = (error: unknown): boolean =>
     ? error.retryable || error.status === 502 || error.status === 504
     : error instanceof TypeError || (error as Error | null)?.name === 'TimeoutError';
 
-/** As long as the server asks for; otherwise longer with each try, and never in step with others. */
+/**
+ * As long as the server asks for; otherwise longer with each try, and never in step with others.
+ */
 export const waitOf = (error: unknown, attempt: number): number =>
   (error instanceof Problem ? error.retryAfterMs : undefined) ??
   Math.min(10_000, 200 * 2 ** attempt) * (0.5 + Math.random() / 2);

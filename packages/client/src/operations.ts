@@ -154,7 +154,7 @@ export interface Operations {
     signal(
       id: string,
       body: {
-        readonly type: 
+        readonly type:
           | 'PAUSE'
           | 'RESUME'
           | 'CANCEL'
@@ -294,6 +294,8 @@ export interface Operations {
     history(id: string, options?: CallOptions): Promise<ContractHistory>;
     /** Shows what a contract would change, and the document that an approval signs. */
     preview(id: string, options?: CallOptions): Promise<ContractPreview>;
+    /** Asks appliers to read the values outside the database again. Answers the preview, which says which reads are open. */
+    read(id: string, options?: ActOptions): Promise<ContractPreview>;
     /** Proposes a change. */
     propose(
       body: {
@@ -1166,6 +1168,7 @@ export interface ContractPreview {
   readonly approvals_needed: number;
   readonly approved_by: readonly string[];
   readonly unverified: readonly string[];
+  readonly outside: readonly OutsideRead[];
 }
 
 export interface DeadEvent {
@@ -1516,6 +1519,19 @@ export interface OpenedIncident {
   readonly incidentId: string;
 }
 
+export interface OutsideRead {
+  readonly slot: string;
+  readonly step_type: string;
+  readonly read_at: string | null;
+  readonly code: string | null;
+  readonly detail: string | null;
+  readonly job_id: string | null;
+  readonly requested_at: string | null;
+  readonly due_at: string | null;
+  readonly open: boolean;
+  readonly applier: boolean;
+}
+
 export interface Plan {
   readonly planId: string;
   readonly planVersion: string;
@@ -1785,6 +1801,7 @@ export const known: Readonly<Record<string, Known>> = {
   'contracts.get': ['read', 'GET', '/contracts/:id', 'nothing'],
   'contracts.history': ['read', 'GET', '/contracts/:id/history', 'nothing'],
   'contracts.preview': ['read', 'GET', '/contracts/:id/preview', 'nothing'],
+  'contracts.read': ['act', 'POST', '/contracts/:id/read', 'nothing'],
   'contracts.propose': ['act', 'POST', '/contracts', 'body'],
   'contracts.approve': ['act', 'POST', '/contracts/:id/approve', 'body'],
   'contracts.reject': ['act', 'POST', '/contracts/:id/reject', 'body'],

@@ -3,7 +3,26 @@
  * a page and which take `once`; a test compares all names with the classes.
  */
 import type { Page } from '../src/database/listing.js';
+import { Audits } from '../src/governance/audits.js';
+import { Capabilities } from '../src/governance/capabilities.js';
+import { Changes } from '../src/governance/changes.js';
+import { Configuration } from '../src/governance/configuration.js';
+import { Contracts } from '../src/governance/contracts.js';
+import { Deployment } from '../src/governance/deployment.js';
+import { Freezes } from '../src/governance/freezes.js';
+import { Health } from '../src/governance/health.js';
+import { Incidents } from '../src/governance/incidents.js';
+import { Logins } from '../src/governance/logins.js';
+import { GovernancePolicy } from '../src/governance/policy.js';
+import { Principals } from '../src/governance/principals.js';
+import { Probes } from '../src/governance/probes.js';
+import { GovernanceSignals } from '../src/governance/signals.js';
+import { Trust } from '../src/governance/trust/comparison.js';
+import { Entitlements } from '../src/governor/entitlements.js';
+import { Governors } from '../src/governor/governors.js';
+import { Policies } from '../src/governor/policies.js';
 import type { Writ } from '../src/index.js';
+import { Ledger } from '../src/ledger/ledger.js';
 
 /** The doors of a connection, and the parts of one of them. */
 type Doors = {
@@ -85,23 +104,44 @@ export const reads = [
   ...['capabilities.get', 'configuration.get', 'health.get', 'probes.get', 'incidents.get'],
   ...['policy.get', 'principals.get', 'logins.plan', 'logins.planRemoval', 'deployment.get'],
   ...['deployment.open', 'trust.known', 'trust.differences', 'trust.losses'],
+  ...['trust.document', 'doctor.look'],
   ...['destinations.get', 'destinations.recorded'],
 ];
 
-/** Doors within doors. */
-const inner = ['governors.policies', 'governors.entitlements'];
+/** Doors that are loaded when they are used, and those within doors. */
+const later: Readonly<Record<string, { readonly prototype: object }>> = {
+  audits: Audits,
+  capabilities: Capabilities,
+  changes: Changes,
+  configuration: Configuration,
+  contracts: Contracts,
+  deployment: Deployment,
+  freezes: Freezes,
+  governors: Governors,
+  'governors.entitlements': Entitlements,
+  'governors.policies': Policies,
+  health: Health,
+  incidents: Incidents,
+  ledger: Ledger,
+  logins: Logins,
+  policy: GovernancePolicy,
+  principals: Principals,
+  probes: Probes,
+  signals: GovernanceSignals,
+  trust: Trust,
+};
 
 /** Every method of every door of a connection. */
 export function methodsOf(writ: Writ): string[] {
   const doors = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(writ)))
     .filter(([, { get }]) => get !== undefined)
-    .map(([name]): [string, unknown] => [name, writ[name as keyof Writ]]);
-  for (const path of inner) {
-    const [door, part] = path.split('.') as ['governors', 'policies'];
-    doors.push([path, writ[door][part]]);
-  }
-  return doors.flatMap(([name, door]) =>
-    Object.getOwnPropertyNames(Object.getPrototypeOf(door))
+    .map(([name]) => name);
+  const prototypes = new Map<string, object>(
+    doors.map((name) => [name, Object.getPrototypeOf(writ[name as keyof Writ])]),
+  );
+  for (const [name, { prototype }] of Object.entries(later)) prototypes.set(name, prototype);
+  return [...prototypes].flatMap(([name, prototype]) =>
+    Object.getOwnPropertyNames(prototype)
       .filter((method) => method !== 'constructor')
       .map((method) => `${name}.${method}`),
   );

@@ -1,9 +1,9 @@
 /**
- * The servers for development that this user has started, one a folder (`writ dev`). Their records lie in a folder of the
- * user's own, never in the folder that a server is for: whoever gave you that folder, as a
- * repository or an archive, could have written there what they like, and a command would send your
- * password and key to an address of theirs. A record counts only if nobody else could have written
- * it and the server that it names runs on the data of that folder.
+ * The servers for development that this user has started, one a folder (`writ dev`). Their records
+ * lie in a folder of the user's own, never in the folder that a server is for: whoever gave you
+ * that folder, as a repository or an archive, could have written there what they like, and a
+ * command would send your password and key to an address of theirs. A record counts only if nobody
+ * else could have written it and the server that it names runs on the data of that folder.
  */
 import { createHash } from 'node:crypto';
 import {

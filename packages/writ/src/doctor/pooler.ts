@@ -55,8 +55,8 @@ const readPath = (url: string, listenUrl: string | undefined): Promise<PathFacts
         async (second) => {
           await second.query('begin');
           const other = await ask(second, `''`);
-          // In a pool of one the first connection would wait here for the second to end; but then they
-          // have met already.
+          // In a pool of one the first connection would wait here for the second to end; but then
+          // they have met already.
           const again = other.pid === first.pid ? undefined : await ask(client, recall);
           await second.query('rollback');
           return { other, again };

@@ -609,7 +609,10 @@ export class Contract {
     refuseSecrets(content, 'a contract');
     // The key of the caller, if it has one, is that of the activation.
     const host = { ...this.#host, once: undefined };
-    if (steps.some(isOutside) && !(await this.#readAgain(readMs, { as }, host)))
+    if (
+      steps.some(isOutside) &&
+      !(await this.#readAgain(readMs, as === undefined ? {} : { as }, host))
+    )
       throw new WritRefusal(
         'target_not_read',
         `template ${this.id}: no worker with its step types has answered`,

@@ -114,7 +114,9 @@ function bounded(found: readonly Found[]): Found[] {
   });
 }
 
-/** A promise, or the rejection of a signal that is aborted before: a reader may not listen to it. */
+/**
+ * A promise, or the rejection of a signal that is aborted before: a reader may not listen to it.
+ */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = () => reject(signal.reason);

@@ -34,8 +34,8 @@ export class GovernancePolicy {
 
   /**
    * Publishes the next version and answers its number; what it leaves out is as built in. What is
-   * not approved yet is held to it from now on. With `version`, the newest that the caller knows (0:
-   * the built-in one), another one refuses the call (`policy_moved`).
+   * not approved yet is held to it from now on. With `version`, the newest that the caller knows
+   * (0: the built-in one), another one refuses the call (`policy_moved`).
    */
   async publish(
     document: Partial<PolicyDocument>,

@@ -704,9 +704,10 @@ export class Runs {
   }
 
   /**
-   * An event of a run that another engine executes. Its run, step, attempt and type are its key: the
-   * same event again answers the one that is there, and needs no `once`. If the database does not answer within the write budget, a StepStarted goes to the
-   * spool, if the connection has one; anything else throws WRITE_BUDGET_EXCEEDED: tell it again.
+   * An event of a run that another engine executes. Its run, step, attempt and type are its key:
+   * the same event again answers the one that is there, and needs no `once`. If the database does
+   * not answer within the write budget, a StepStarted goes to the spool, if the connection has one;
+   * anything else throws WRITE_BUDGET_EXCEEDED: tell it again.
    */
   append(
     runId: string,

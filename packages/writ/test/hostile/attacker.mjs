@@ -68,7 +68,9 @@ export class Attacker {
     this.people = options.people;
     this.names = options.names ?? false;
     this.bound = options.bound ?? false;
-    /** A turn that it has decided about governors that it holds, in an open transaction. @type {any} */
+    /**
+     * A turn that it has decided about governors that it holds, in an open transaction. @type {any}
+     */
     this.turn = undefined;
     /** A login without a role, which administrators register and forget. */
     this.spare = options.spare ?? 'hostile_nobody';

@@ -12,8 +12,8 @@ import { randomUuid, uuid7 } from './values.mjs';
 /** What an attacker is: its name, its tenant, and the keys that it has. */
 /**
  * @typedef {{ login: string, tenant: string, people: Record<string,
- * import('../../dist/governance/keys.js').Principal>, names: boolean, spare: string, turn?: unknown,
- * known: Known, random: ReturnType<import('../faults/plan.mjs').generator> }} Attacker
+ * import('../../dist/governance/keys.js').Principal>, names: boolean, spare: string, turn?:
+ * unknown, known: Known, random: ReturnType<import('../faults/plan.mjs').generator> }} Attacker
  */
 /** @typedef {Record<string, any>} Arguments */
 
@@ -184,7 +184,9 @@ export const policyVersion = (version) => ({
   document: policy,
 });
 
-/** The newest lease on a job of such a kind, as arguments. @param {Attacker} a @param {string} kind */
+/**
+ * The newest lease on a job of such a kind, as arguments. @param {Attacker} a @param {string} kind
+ */
 function leaseOf(a, kind) {
   const { job, token } = a.known.heldOf(kind) ?? {};
   return { p_job_id: job ?? a.known.own('job'), p_lease_token: token };

@@ -1,4 +1,6 @@
-/** The generator finds a gate that holds a row of another tenant to account for a caller's setting. */
+/**
+ * The generator finds a gate that holds a row of another tenant to account for a caller's setting.
+ */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -24,7 +26,9 @@ afterEach(async () => {
   await db.drop();
 });
 
-/** Whether an engine of another tenant, in any of its tries, has set the schedule of `calm` aside. */
+/**
+ * Whether an engine of another tenant, in any of its tries, has set the schedule of `calm` aside.
+ */
 async function attacked(): Promise<boolean> {
   await prepareCalm(writ, await people(writ, calm), admin);
   const all = await attackers({

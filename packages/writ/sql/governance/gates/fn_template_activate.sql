@@ -6,8 +6,9 @@
 -- Answers: {contract_id, job_id, run_id, duplicate}.
 -- Refuses: contract_not_found, contract_exists, invalid_transition, approval_void, window_elapsed,
 --          template_exhausted, template_cooling_down, out_of_bounds, target_not_read,
---          stale_pre_value, pre_value_conflict, invalid_contract, value_not_canonical, not_eligible, what an
---          activation refuses (activate_contracts), and what may() refuses (right: activate).
+--          stale_pre_value, pre_value_conflict, invalid_contract, value_not_canonical,
+--          not_eligible, what an activation refuses (activate_contracts), and what may() refuses
+--          (right: activate).
 -- Locks:   the template, then its targets' holds.
 create or replace function writ.fn_template_activate(
   p_key text,

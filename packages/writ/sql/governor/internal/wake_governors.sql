@@ -2,9 +2,9 @@
 -- without a time keeps none, unless there is something left to do.
 --
 -- p_wakes is [{id, at}], in milliseconds, at most ten seconds ahead. Where something is left to do,
--- a driver waits for an answer (askingMs in src/governor/turn.ts): one second at most, and again and
--- again for at most ten seconds without an event of the governor. After that it stays due, so that
--- no driver keeps the others from it. p_after is the hint of fn_governors_take. Governors that
+-- a driver waits for an answer (askingMs in src/governor/turn.ts): one second at most, and again
+-- and again for at most ten seconds without an event of the governor. After that it stays due, so
+-- that no driver keeps the others from it. p_after is the hint of fn_governors_take. Governors that
 -- another driver holds, or of another tenant than p_tenant, are passed over.
 create or replace function writ_data.wake_governors(
   p_wakes jsonb,
