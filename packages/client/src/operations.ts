@@ -823,6 +823,15 @@ export interface Operations {
       options?: ActOptions,
     ): Promise<ClearedAlert>;
   };
+  readonly doctor: {
+    /** Examines the server, the schema and the work, and says what wants a person. */
+    look(
+      query?: {
+        readonly only?: string;
+      },
+      options?: CallOptions,
+    ): Promise<Examination>;
+  };
   readonly settings: {
     /** Lists settings of the deployment. */
     list(
@@ -1235,6 +1244,21 @@ export interface ErrorEntry {
   readonly remedy: string;
   readonly status: number;
   readonly retryable: boolean;
+}
+
+export interface Examination {
+  readonly ok: boolean;
+  readonly installed: boolean;
+  readonly findings: readonly Finding[];
+}
+
+export interface Finding {
+  readonly check: string;
+  readonly level: 'ok' | 'hint' | 'warning' | 'error';
+  readonly code: string;
+  readonly says: string;
+  readonly means?: string;
+  readonly facts: unknown;
 }
 
 export interface FiredTick {
@@ -1865,6 +1889,7 @@ export const known: Readonly<Record<string, Known>> = {
   'workers.weights': ['read', 'GET', '/queue/weights', 'query'],
   'alerts.list': ['read', 'GET', '/alerts', 'query'],
   'alerts.clear': ['act', 'POST', '/alerts/:id/clear', 'body'],
+  'doctor.look': ['read', 'GET', '/doctor', 'query'],
   'settings.list': ['read', 'GET', '/settings', 'query'],
   'settings.get': ['read', 'GET', '/settings/:name', 'nothing'],
   'schedules.list': ['read', 'GET', '/schedules', 'query'],

@@ -1,6 +1,6 @@
 /**
- * What all tenants share: kinds of jobs, workers, settings; and alerts. Callers of one tenant see
- * none of the shared things.
+ * What all tenants share: kinds of jobs, workers, settings, the doctor; and alerts. Callers of one
+ * tenant see none of the shared things.
  */
 import Type from 'typebox';
 import { act, read } from '../operation.js';
@@ -188,6 +188,30 @@ export const fleet = [
     }),
     refuses: ['alert_not_found'],
     run: (writ, { params: { id }, body }) => writ.alerts.clear(id, body),
+  }),
+  read({
+    id: 'doctor.look',
+    path: '/doctor',
+    summary: 'Examines the server, the schema and the work, and says what wants a person.',
+    right: 'operate',
+    wide: true,
+    input: { query: object({ only: optional(text(100)) }) },
+    output: component('Examination', {
+      ok: Type.Boolean(),
+      installed: Type.Boolean(),
+      findings: list(
+        component('Finding', {
+          check: text(),
+          level: oneOf(['ok', 'hint', 'warning', 'error']),
+          code: text(),
+          says: Type.String(),
+          means: optional(Type.String()),
+          facts: json(),
+        }),
+      ),
+    }),
+    run: (writ, { query: { only } }) =>
+      writ.doctor.look({ timeout: '5s', ...(only !== undefined && { only: [only] }) }),
   }),
   read({
     id: 'settings.list',
