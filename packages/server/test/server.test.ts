@@ -493,6 +493,9 @@ describe('a change outside the database', () => {
     });
     keys.signer = (await owner.apiKeys.make({ principal: 'signer' })).key;
     const person = principal(key);
+    // Tests of rights have put freezes.
+    for (const { freeze_id } of (await owner.freezes.list()).items)
+      await owner.freezes.lift(freeze_id, { as: { principalId: 'operator' } });
     const proposal = { title: 'Flag', scope: ['flag:a'], risk: 'low' };
     const steps = [flag({ key: 'a', percent: 50 })];
     const proposed = await post('approver', '/contracts', JSON.stringify({ ...proposal, steps }));

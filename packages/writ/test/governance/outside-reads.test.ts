@@ -83,7 +83,12 @@ describe('a contract with steps of a user’s type', () => {
     expect(await codeOf(contract.approve({ as: s.keys.ada, hash: 'a'.repeat(64) }))).toBe(
       'target_not_read',
     );
-    const glass = contract.activate({ as: s.keys.ops, breakGlass: 'the house is on fire' });
+    const breakGlass = 'the house is on fire';
+    const { hash } = await contract.breakingGlass(
+      await contract.preview({ as: s.keys.ops }),
+      breakGlass,
+    );
+    const glass = contract.activate({ as: s.keys.ops, breakGlass, hash });
     expect(await codeOf(glass)).toBe('target_not_read');
     expect(await contract.get()).toMatchObject({ status: 'ELIGIBLE', glass_broken: null });
   });
