@@ -14,6 +14,7 @@ import {
 } from './database/migrate.js';
 import { inTransaction, openPools, type Pools } from './database/pools.js';
 import type { Role } from './database/roles.js';
+import { isUuid } from './database/uuid.js';
 import { Doctor } from './doctor/doctor.js';
 import { fromDatabase, WritError, WritRefusal } from './errors/index.js';
 import type { Actor } from './governance/actor.js';
@@ -382,7 +383,10 @@ export class Writ {
   get changes(): Changes {
     const load = async () => (await this.#governance()).changes;
     return this.#governedBy('changes', {
-      handle: (id: string) => lazily(async () => (await load()).handle(id), { id }),
+      handle: (id: string) => {
+        if (!isUuid(id)) throw new WritRefusal('job_not_found', id);
+        return lazily(async () => (await load()).handle(id), { id });
+      },
       follow: async function* (...options: Parameters<Changes['follow']>) {
         yield* (await load()).follow(...options);
       },

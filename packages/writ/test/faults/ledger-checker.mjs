@@ -121,8 +121,15 @@ export const ledgerChecks = [
     'wrong',
     'segments have holes, or do not follow each other',
     `
-    select * from (select segment, lag(segment, 1, 0::bigint) over o as before, from_xid, lag(to_xid) over o as xid, from_id, lag(to_id) over o as id
-      from writ_data.event_seal window o as (order by segment)) s
+    select * from (
+      select
+        segment, lag(segment, 1, 0::bigint) over o as before, from_xid, from_id,
+        lag(to_xid) over o as xid,
+        -- A segment begins behind the last fact of the batch that ends the one before.
+        writ_data.fact_id(lag(to_id) over o, 16777215) as id
+      from writ_data.event_seal
+      window o as (order by segment)
+    ) s
     where segment <> before + 1 or (xid is not null and (from_xid, from_id) <> (xid, id))`,
   ],
 ];

@@ -205,7 +205,10 @@ describe('a job', () => {
 describe('a report about a probe', () => {
   const put = (name: string, type: 'reported' | 'heartbeat' | 'sql') =>
     s.writ.probes.put(
-      { name, capability: 'checkout', type, config: { query: 'select true' }, every_ms: 60_000 },
+      {
+        ...{ name, capability: 'checkout', type, every_ms: 60_000 },
+        config: type === 'sql' ? { query: 'select true' } : {},
+      },
       as(),
     );
   const said = () => s.sql('select name, status, detail from writ.probe order by name');
