@@ -5080,7 +5080,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, volatile; owner writ_owner; body 46e6308e546fd795fb033865b6127527
 
 -- function writ_data.misfit(p_value jsonb, p_schema jsonb, p_path text DEFAULT 'the payload'::text) returns text
---   plpgsql, immutable; owner writ_owner; body cb05f60d298f3a3ab9120402a942381d
+--   plpgsql, immutable; owner writ_owner; body ea903bc633f2ba25ca5dadb9ba7a1bac
 
 -- function writ_data.moment(p_text text) returns timestamp with time zone
 --   plpgsql, stable, strict; owner writ_owner; body f88c0ab7b695cc7236257640f472ea41
@@ -5265,7 +5265,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body f5f132459b5273bd0d45d53a8fdc25ae
 
 -- function writ_data.position_of(p_text text) returns writ_data.record_position
---   plpgsql, immutable; owner writ_owner; body e2909d3ccac4447e0ddb1559bb2f5acd
+--   plpgsql, immutable; owner writ_owner; body 43157371652c1bc9660fcece03e3fb0c
 
 -- function writ_data.position_since(p_since timestamp with time zone) returns writ_data.record_position
 --   sql, stable; owner writ_owner; body 8f5187faff02f560a1d3e6b1f096cb2c

@@ -47,7 +47,10 @@ test('a job, a run, a contract, a governance job, a governor, a webhook and a se
   expect(unknownTo(shown, await first('contracts', 'list'))).toEqual([]);
   const preview = await s.jsonAs('ada', 'contracts', 'preview', contract.id);
   expect(
-    unknownTo({ ...shown, hash: 1, approvals_needed: 1, document: 1, unverified: 1 }, preview),
+    unknownTo(
+      { ...shown, hash: 1, approvals_needed: 1, document: 1, unverified: 1, outside: 1 },
+      preview,
+    ),
   ).toEqual([]);
   const activated = await s.jsonAs('deployer', 'contracts', 'activate', contract.id, '--yes');
   expect(unknownTo({ ...shown, activated: 1 }, activated)).toEqual([]);

@@ -45,7 +45,7 @@ begin
     -- if either count does, so that the gate refuses nothing that the schema takes.
     if v_size + (
         case when octet_length(p_value #>> '{}') > v_size
-          then regexp_count(p_value #>> '{}', '[\U00010000-\U0010FFFF]')
+          then regexp_count(p_value #>> '{}', e'[\U00010000-\U0010FFFF]')
           else 0
         end
       ) < writ_data.number_in(p_schema, 'minLength')
