@@ -5265,7 +5265,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, immutable; owner writ_owner; body f5f132459b5273bd0d45d53a8fdc25ae
 
 -- function writ_data.position_of(p_text text) returns writ_data.record_position
---   plpgsql, immutable; owner writ_owner; body 43157371652c1bc9660fcece03e3fb0c
+--   plpgsql, immutable; owner writ_owner; body 21694311ece096bf24a0d6fc763a681e
 
 -- function writ_data.position_since(p_since timestamp with time zone) returns writ_data.record_position
 --   sql, stable; owner writ_owner; body 8f5187faff02f560a1d3e6b1f096cb2c
@@ -5335,7 +5335,7 @@ grant execute on function writ.visible_tenant() to writ_worker;
 --   sql, stable; owner writ_owner; body 76a4ad7a13ff1a2c5eae64c12aee7ccb
 
 -- function writ_data.record_bounds(p_position writ_data.record_position, OUT start writ_data.record_position, OUT horizon xid8, OUT until uuid, OUT closed boolean) returns record
---   plpgsql, volatile; owner writ_owner; body 0eaf6c711cba8dcf41783dbb78cbad86
+--   plpgsql, volatile; owner writ_owner; body 88939f675d3f3ef0053afdb66626e807
 --   set enable_seqscan=off
 --   set plan_cache_mode=force_generic_plan
 

@@ -25,6 +25,9 @@ const meant = [
   /: never read variable "v_(?:xid|woken)"$/,
   // It answers a principal and a refusal.
   /^writ_data\.may\(.*: composite OUT variable "who" is not single argument$/,
+  // They answer a position of the record beside other things.
+  /^writ_data\.(?:log_after|outbox_window)\(.*: composite OUT variable "upto" is not single argument$/,
+  /^writ_data\.record_bounds\(.*: composite OUT variable "start" is not single argument$/,
 ];
 
 function declarations() {

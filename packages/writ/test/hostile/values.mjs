@@ -251,6 +251,19 @@ function leaf(random, known) {
 }
 
 /**
+ * A value as JSON; nested text where it is nested too deeply for JSON.stringify.
+ * @param {unknown} value
+ */
+function textOf(value) {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+  }
+}
+
+/**
  * Changes one place of a JSON value. @param {Random} random @param {any} value @param {Knowledge}
  * known @returns {any}
  */
@@ -283,7 +296,7 @@ export function mutateJson(random, value, known) {
     holder[key] = random.pick([-there, there + 1, there * 1e15, 0, 9e18]);
   } else if (typeof there === 'string' && /^[[{]/.test(there) && random.next() < 0.9)
     // Text that is JSON itself: an event or a receipt in a turn.
-    holder[key] = JSON.stringify(mutateJson(random, JSON.parse(there), known));
+    holder[key] = textOf(mutateJson(random, JSON.parse(there), known));
   else holder[key] = leaf(random, known);
   return root.root === undefined ? null : root.root;
 }

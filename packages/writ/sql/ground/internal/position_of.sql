@@ -9,7 +9,7 @@ declare
     p_text, '^(?:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/)?'
       '([0-9]{1,20})/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
   );
-  v_nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_nil constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
 begin
   if p_text is null then
     return null;

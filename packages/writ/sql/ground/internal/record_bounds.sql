@@ -23,7 +23,7 @@ as $$
 declare
   v_era uuid;           -- the newest
   v_restored boolean;
-  v_nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_nil constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
 begin
   horizon := pg_snapshot_xmin(pg_current_snapshot());
   select e.era, e.xmin <> e.written or e.tableoid <> e.table_id
