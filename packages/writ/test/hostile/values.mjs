@@ -251,15 +251,15 @@ function leaf(random, known) {
 }
 
 /**
- * A value as JSON; nested text where it is nested too deeply for JSON.stringify.
- * @param {unknown} value
+ * A text of JSON, mutated. One that is nested too deeply to walk becomes another nested text.
+ * @param {any} random @param {string} text @param {any} known
  */
-function textOf(value) {
+function mutateText(random, text, known) {
   try {
-    return JSON.stringify(value);
+    return JSON.stringify(mutateJson(random, JSON.parse(text), known));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+    return `${'['.repeat(1_000)}${']'.repeat(1_000)}`;
   }
 }
 
@@ -296,7 +296,7 @@ export function mutateJson(random, value, known) {
     holder[key] = random.pick([-there, there + 1, there * 1e15, 0, 9e18]);
   } else if (typeof there === 'string' && /^[[{]/.test(there) && random.next() < 0.9)
     // Text that is JSON itself: an event or a receipt in a turn.
-    holder[key] = textOf(mutateJson(random, JSON.parse(there), known));
+    holder[key] = mutateText(random, there, known);
   else holder[key] = leaf(random, known);
   return root.root === undefined ? null : root.root;
 }
